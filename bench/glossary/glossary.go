@@ -38,14 +38,6 @@ const (
 // Classes are all, in the order of legends.
 var Classes = []Class{Engine, Wait, Memory, WakeUp, Software, Visibility, Busy, Idle}
 
-// colours are Okabe and Ito's, which stay apart for colour-blind readers.
-var colours = map[Class]string{
-	Engine: "#0072b2", Wait: "#009e73", Memory: "#56b4e9", WakeUp: "#f0e442", Software: "#e69f00", Visibility: "#cc79a7", Busy: "#d55e00", Idle: "#999999",
-}
-
-// Colour is the colour of a cause on every page and plot, as #rrggbb.
-func (c Class) Colour() string { return colours[c] }
-
 // Word is an entry.
 type Word struct {
 	// Word is the name as reports write it. "{cache}" in it stands for each name of Caches.

@@ -2,6 +2,7 @@ package glossary
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,28 @@ func TestColours(t *testing.T) {
 		seen[c.Colour()] = c
 	}
 	require.Same(t, len(Classes), len(colours), "colours")
+}
+
+// TestOneTable: pages and plots write no colour of their own that is one of the table's, names beside causes have no cause's colour,
+// and spans have the cause that their names say.
+func TestOneTable(t *testing.T) {
+	files := require.V(filepath.Glob("../report/page/*.js"))(t)
+	files = append(files, require.V(filepath.Glob("../plot/*.go"))(t)...)
+	require.Check(t, len(files) > 10, "%d files", len(files))
+	for _, f := range files {
+		text := strings.ToLower(string(require.File(t, f)))
+		for _, c := range Names() {
+			require.Check(t, !strings.Contains(text, c), "%s has %s", f, c)
+		}
+	}
+	for _, c := range Others() {
+		for _, cause := range Classes {
+			require.Check(t, c != cause.Colour(), "%s is that of %s", c, cause)
+		}
+	}
+	for name, want := range map[string]Class{"binder": Software, "execution": Engine, "cpu_wake": WakeUp, "copy in": Memory, "prefetch 3": Memory, "12 CONV_2D": Engine, "my_network": "", "12 monkeys": ""} {
+		require.Equal(t, want, SpanClass(name), name)
+	}
 }
 
 // TestPage holds docs/Glossary.md to the table.

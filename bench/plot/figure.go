@@ -11,8 +11,10 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
@@ -20,10 +22,20 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colours are Okabe and Ito's, which stay apart for colour-blind readers, as in reports.
-var colours = []color.RGBA{
-	{0x00, 0x72, 0xb2, 255}, {0xe6, 0x9f, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
-	{0x56, 0xb4, 0xe9, 255}, {0xd5, 0x5e, 0x00, 255}, {0xf0, 0xe4, 0x42, 255}, {0x99, 0x99, 0x99, 255},
+// colours are those of series, as in reports; a figure of more has each in shapes that differ.
+var colours = all(glossary.Names()[:8])
+
+// all are colours from #rrggbb.
+func all(list []string) (colours []color.RGBA) {
+	for _, s := range list {
+		colours = append(colours, parse(s))
+	}
+	return colours
+}
+
+func parse(s string) color.RGBA {
+	x, _ := strconv.ParseUint(s[1:], 16, 32) // of a table
+	return color.RGBA{uint8(x >> 16), uint8(x >> 8), uint8(x), 255}
 }
 
 // grey is the colour of what joins points of several series.

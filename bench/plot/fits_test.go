@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -122,4 +123,20 @@ func TestShorten(t *testing.T) {
 		}
 		require.Same(t, w < 200, strings.Contains(got[0], "…"), fmt.Sprint(got))
 	}
+}
+
+// TestTimelineColours: spans of a cause have its colour, what is no cause has none of a cause.
+func TestTimelineColours(t *testing.T) {
+	f, err := Timeline("", []Lane{{"a", []Span{{0, 9, "net"}, {0, 1, "binder"}, {2, 8, "execution"}, {3, 4, "CONV_2D"}, {8, 9, "cpu_wake"}}}})
+	require.NoError(t, err)
+	got := map[string]string{}
+	for _, e := range f.legend {
+		r, g, b, _ := e.mark.(swatch).Color.RGBA()
+		got[e.name] = fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+	}
+	want := map[string]string{"net": glossary.Others()[0], "CONV_2D": glossary.Others()[1]}
+	for _, c := range []glossary.Class{glossary.Engine, glossary.Software, glossary.WakeUp} {
+		want[string(c)] = c.Colour()
+	}
+	require.Equal(t, want, got)
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -17,7 +18,7 @@ import (
 // Span is a time in microseconds in which a lane of a timeline does something.
 type Span struct {
 	Start, End float64
-	Kind       string // spans of a kind have a colour
+	Kind       string // spans of a kind have a colour, those of one cause that of the cause
 }
 
 // Lane is a row of a timeline. Spans may be nested.
@@ -35,17 +36,29 @@ const (
 // other is the kind of spans without their own colour.
 const other = "other"
 
-// Timeline draws the spans of lanes over time, the first lane at the top. The kinds with the most time have a colour
-// each; a nested span covers the lower part of the outer one.
+// kindOf is what a span is in the legend: its cause, or its kind.
+func kindOf(s *Span) (string, bool) {
+	if c := glossary.SpanClass(s.Kind); c != "" {
+		return string(c), true
+	}
+	return s.Kind, false
+}
+
+// Timeline draws the spans of lanes over time, the first lane at the top. Spans of a cause have its colour as on pages; of the
+// other kinds those with the most time have a colour each. A nested span covers the lower part of the outer one.
 func Timeline(title string, lanes []Lane) (*Figure, error) {
-	time, spans := map[string]float64{}, 0
+	time, causes, spans := map[string]float64{}, map[string]bool{}, 0
 	for _, l := range lanes {
 		spans += len(l.Spans)
 		for _, s := range l.Spans {
 			if !(s.End >= s.Start) || math.IsInf(s.Start, 0) || math.IsInf(s.End, 0) {
 				return nil, fmt.Errorf("%s has a span from %v to %v", l.Name, s.Start, s.End)
 			}
-			time[s.Kind] += s.End - s.Start
+			if kind, cause := kindOf(&s); cause {
+				causes[kind] = true
+			} else {
+				time[kind] += s.End - s.Start
+			}
 		}
 	}
 	switch {
@@ -58,12 +71,20 @@ func Timeline(title string, lanes []Lane) (*Figure, error) {
 	b := &bars{lanes: lanes, colours: map[string]color.Color{}}
 	f := newFigure(title, "time in microseconds", "")
 	f.rows = len(lanes)
-	for i, k := range kinds[:min(maxKinds, len(kinds))] {
-		b.colours[k] = colours[i]
-		f.legend = append(f.legend, entry{swatch{colours[i]}, k})
+	for _, c := range glossary.Classes {
+		if causes[string(c)] {
+			b.colours[string(c)] = parse(c.Colour())
+			f.legend = append(f.legend, entry{swatch{parse(c.Colour())}, string(c)})
+		}
 	}
+	others := all(glossary.Others())
+	for i, k := range kinds[:min(maxKinds, len(kinds))] {
+		b.colours[k] = others[i]
+		f.legend = append(f.legend, entry{swatch{others[i]}, k})
+	}
+	b.rest = others[maxKinds]
 	if len(kinds) > maxKinds {
-		f.legend = append(f.legend, entry{swatch{colours[maxKinds]}, other})
+		f.legend = append(f.legend, entry{swatch{b.rest}, other})
 	}
 	f.Add(b)
 	names := make([]string, len(lanes))
@@ -80,6 +101,7 @@ func Timeline(title string, lanes []Lane) (*Figure, error) {
 type bars struct {
 	lanes   []Lane
 	colours map[string]color.Color
+	rest    color.Color // of the kinds without one
 }
 
 func (b *bars) span() (lo, hi float64) {
@@ -109,9 +131,10 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 			top := 0.4 - 0.25*float64(min(len(around), 2))
 			around = append(around, s.End)
-			colour, ok := b.colours[s.Kind]
+			kind, _ := kindOf(&s)
+			colour, ok := b.colours[kind]
 			if !ok {
-				colour = colours[maxKinds]
+				colour = b.rest
 			}
 			left, right := x(s.Start), max(x(s.End), x(s.Start)+vg.Points(0.25)) // a moment is seen too
 			low, high := y(at-0.4), y(at+top)

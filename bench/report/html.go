@@ -78,6 +78,7 @@ type pageData struct {
 	Layouts   [][]layout        `json:"layouts"` // of the networks, by file and run
 	Glossary  []glossary.Word   `json:"glossary"`
 	Causes    []cause           `json:"causes"`
+	Colours   []string          `json:"colours"` // of devices
 }
 
 // WriteHTML writes a self-contained page. Of two files of one network, or of two recorded runs, it shows the differences from the first
@@ -86,7 +87,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")
 	}
-	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Advice: p.Advice, Glossary: glossary.All()}
+	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Advice: p.Advice, Glossary: glossary.All(), Colours: glossary.Names()}
 	for _, c := range glossary.Classes {
 		d.Causes = append(d.Causes, cause{c, c.Colour()})
 	}

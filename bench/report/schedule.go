@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"errors"
 	"io"
+
+	"github.com/nnsoc/nnsoc/bench/glossary"
 )
 
 //go:embed page/schedule.html
@@ -59,5 +61,8 @@ func (s *Schedule) WriteHTML(w io.Writer) error {
 	if len(s.Scenarios) == 0 {
 		return errors.New("a page of no scenario")
 	}
-	return write(w, scheduleHTML, scheduleJS, s.Title, s)
+	return write(w, scheduleHTML, scheduleJS, s.Title, struct {
+		*Schedule
+		Colours []string `json:"colours"` // of networks and strategies
+	}{s, glossary.Names()})
 }

@@ -3,9 +3,11 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"sync"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
@@ -19,9 +21,14 @@ const (
 type Timeline struct {
 	Processes []*process `json:"processes"`
 	Names     []string   `json:"names"` // of spans
-	Counters  []*counter `json:"counters"`
-	Dropped   int        `json:"dropped,omitempty"` // spans and samples beyond the bounds
+	// Causes are those of the names, "" for what contains other spans.
+	Causes   []glossary.Class `json:"causes"`
+	Counters []*counter       `json:"counters"`
+	Dropped  int              `json:"dropped,omitempty"` // spans and samples beyond the bounds
 }
+
+// logTag is what Android's traces write before the name of a span, such as [NN_LA_PE].
+var logTag = regexp.MustCompile(`^\[[A-Z_]+\]`)
 
 // Recorder keeps a trace for a page. It implements trace.Writer.
 type Recorder struct {
@@ -107,6 +114,7 @@ func (r *Recorder) Span(process, track, name string, startFs, endFs int64, args 
 		n = len(r.names)
 		r.names[name] = n
 		r.timeline.Names = append(r.timeline.Names, name)
+		r.timeline.Causes = append(r.timeline.Causes, glossary.SpanClass(logTag.ReplaceAllString(name, "")))
 	}
 	s := span{us(startFs), us(max(startFs, endFs)), -1, n}
 	for _, a := range args {

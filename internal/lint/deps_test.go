@@ -110,7 +110,7 @@ var layers = []struct {
 	{"bench/phones", []string{"nn", "bench", "bench/cputimes", "bench/gputimes", "bench/zoo"}},
 	{"bench/sweep", []string{"sim/soc"}},
 	{"bench/scenario", []string{"nn", "hal", "hal/devices", "runtime", "sim", "internal/child", "internal/spelling"}},
-	{"bench/plot", nil},
+	{"bench/plot", []string{"bench/glossary"}},
 	{"bench/glossary", nil},
 	{"bench/pprof", nil},
 	{"bench/report", []string{"bench/glossary", "nn/graphdump/layered", "sim/trace"}},

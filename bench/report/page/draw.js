@@ -1,9 +1,9 @@
 "use strict";
 // What pages draw with: the data in the page, elements, colours, tables, numbers.
-// Okabe and Ito's colours, which stay apart for colour-blind readers; then their darker forms.
-const colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#999999", "#004c78", "#9c6b00", "#006b4e", "#8a4f71", "#2f7ba3", "#8f3f00", "#a39a1f", "#555555"];
 const NS = "http://www.w3.org/2000/svg";
 const data = JSON.parse(document.getElementById("data").textContent);
+// The colours of devices, networks and strategies.
+const colours = data.colours;
 // The words of the page, for tooltips.
 const words = data.glossary || [];
 const meaning = word => words.filter(w => w.name === word).map(w => w.meaning).join(" ");
@@ -48,8 +48,13 @@ function xAxis(g, left, width, top, bottom, lo, hi, unit) {
 }
 // number is a cell that shows a rounded value and carries the exact one.
 const number = (row, x, digits, cls) => el(row, "td", { "data-value": x, class: cls }, fixed(x, digits));
+// PAPER is the width in which pictures are drawn for a sheet, so that their letters are not shrunk; paper: a sheet is being drawn.
+const PAPER = 700;
+let paper = false;
+// onPaper draws the page again when it is printed, and again for the screen.
+function onPaper(draw) { for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) addEventListener(event, () => { paper = on; draw(); }); }
 // room is the width that a picture has; narrow pages put names above bars in place of beside them.
-const room = () => Math.max(280, document.querySelector("main").clientWidth - 2);
+const room = () => paper ? PAPER : Math.max(280, document.querySelector("main").clientWidth - 2);
 const narrow = () => room() < 640;
 // clip shortens a text to what a picture has room for.
 const clip = (text, width) => { const n = Math.max(4, Math.floor(width / 6.6)); return text.length > n ? text.slice(0, n - 1) + "…" : text; };

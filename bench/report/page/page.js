@@ -12,7 +12,7 @@ const referenceOf = source => timedOf(source).find(r => r.run.device === "cpu") 
 // The causes give a part or a reason its colour.
 const causes = data.causes || [];
 const causeOf = (kind, word) => (words.find(w => w.kind === kind && w.name === word) || {}).cause || (kind === "part of a latency" ? "software around the engine" : "waiting inside the engine");
-const colourOfCause = name => (causes.find(c => c.name === name) || { colour: "#999999" }).colour;
+const colourOfCause = name => (causes.find(c => c.name === name) || { colour: "#bdbdb8" }).colour;
 const partColour = part => colourOfCause(causeOf("part of a latency", part)), reasonColour = reason => colourOfCause(causeOf("stall reason", reason));
 // legendOf is the legend of causes, in the order of the palette.
 const legendOf = (parent, seen) => legend(parent, causes.map(c => c.name).filter(n => seen.has(n)), colourOfCause);
@@ -152,9 +152,9 @@ function timeline() {
   if (!tracks.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
   let lo = Infinity, hi = 0;
   for (const k of tracks) { k.rows = 1; for (const { x, depth } of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); k.rows = Math.max(k.rows, depth + 1); } }
-  const bare = n => t.names[n].replace(/^\[[A-Z_]+\]/, ""), operation = n => /^[0-9]+ [A-Z]/.test(bare(n)), kind = "part of a latency", seen = new Set();
-  // causeOfSpan is the engine's for operations and kernels, memory's for copies, that of a part for parts; what contains parts has none.
-  const causeOfSpan = (n, op) => words.some(w => w.kind === kind && w.name === bare(n)) ? causeOf(kind, bare(n)) : /^(copy|fetch|load|store|prefetch)/.test(bare(n)) ? "waiting for memory" : operation(n) || op >= 0 ? "the engine works" : "";
+  const bare = n => t.names[n].replace(/^\[[A-Z_]+\]/, ""), seen = new Set();
+  // causeOfSpan is that of its name, the engine's for kernels of operations; what contains parts has none.
+  const causeOfSpan = (n, op) => (t.causes || [])[n] || (op >= 0 ? causes[0].name : "");
   const span = hi - lo || 1, ROW = 15, left = narrow() ? 0 : 190, head = left ? 4 : 18;
   const c = el(s, "p", { class: "controls" }), box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "timeline: + and - zoom, arrows move" }), under = el(s, "div");
   const draw = () => {
