@@ -24,7 +24,7 @@ var faultsScript string
 
 // framesScript measures a page at several widths, each in a frame, and keeps what it found in the document.
 const framesScript = `
-const widths = [400, 700, 1000, 1400], found = {};
+const found = {};
 let left = widths.length;
 for (const w of widths) {
   const f = document.createElement("iframe");
@@ -37,18 +37,19 @@ for (const w of widths) {
 var seenData = regexp.MustCompile(`data-seen="([^"]*)"`)
 
 // pageFaults are the faults of a page by width.
-func pageFaults(t *testing.T, b *browser.Browser, page string) map[string][]string {
+func pageFaults(t *testing.T, b *browser.Browser, page string, widths ...int) map[string][]string {
 	t.Helper()
+	list := require.V(json.Marshal(widths))(t)
 	text := require.V(json.Marshal(page))(t) // < and > are escapes, so that the page does not end the script
 	frames := filepath.Join(t.TempDir(), "frames.html")
-	require.NoError(t, os.WriteFile(frames, []byte("<!doctype html><body><script>"+faultsScript+"const page = "+string(text)+";"+framesScript+"</script>"), 0o644))
+	require.NoError(t, os.WriteFile(frames, []byte("<!doctype html><body><script>"+faultsScript+"const widths = "+string(list)+", page = "+string(text)+";"+framesScript+"</script>"), 0o644))
 	m := seenData.FindStringSubmatch(b.DOM(frames))
 	if m == nil {
 		t.Fatal("the page was not measured")
 	}
 	var found map[string][]string
 	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(m[1])), &found))
-	require.Same(t, 4, len(found), "widths")
+	require.Same(t, len(widths), len(found), "widths")
 	return found
 }
 
@@ -69,12 +70,19 @@ func TestReportFits(t *testing.T) {
 	printed(t, "schedule", "mlperf_tiny_kws_quant", "mlperf_tiny_ad_quant", "--period", "5ms,2ms", "--duration", "40ms", "--strategies", "single,band", "--html", path)
 	pages = append(pages, string(require.File(t, path)))
 	for i, page := range pages {
-		for width, faults := range pageFaults(t, chromium, page) {
+		for width, faults := range pageFaults(t, chromium, page, 400, 700, 1000, 1400) {
 			require.Check(t, len(faults) == 0, "page %d, %s pixels wide: %d faults:\n%s", i, width, len(faults), strings.Join(faults[:min(10, len(faults))], "\n"))
 		}
 	}
+	// On a sheet of A4 with margins of 12 mm, where tables and pictures do not scroll.
+	for i, page := range pages {
+		sheet := strings.NewReplacer("@media print", "@media all", "</body>", `<script>dispatchEvent(new Event("beforeprint"));</script></body>`).Replace(page)
+		for _, faults := range pageFaults(t, chromium, sheet, 703) {
+			require.Check(t, len(faults) == 0, "page %d on paper: %d faults:\n%s", i, len(faults), strings.Join(faults[:min(10, len(faults))], "\n"))
+		}
+	}
 	broken := strings.Replace(pages[0], "</style>", "svg text { font-size: 22px !important }</style>", 1)
-	for width, faults := range pageFaults(t, chromium, broken) {
+	for width, faults := range pageFaults(t, chromium, broken, 400, 1400) {
 		require.Check(t, len(faults) > 0, "%s pixels wide: letters of twice the size have no fault", width)
 	}
 }

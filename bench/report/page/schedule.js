@@ -148,5 +148,6 @@ pick.addEventListener("change", () => show(+pick.value));
 document.getElementById("strategy").addEventListener("change", e => choose(+e.target.value));
 show(0);
 let width = room();
+onPaper(draw);
 addEventListener("resize", () => { if (room() !== width) { width = room(); draw(); } });
 document.documentElement.dataset.drawn = "yes";

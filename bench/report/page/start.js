@@ -21,5 +21,6 @@ if (data.diff) state.colour = "change";
 const draw = () => { answer(); advice(); changes(); summary(); reference(); if (runs.length) perRun(); else memory(); };
 draw();
 let width = room();
+onPaper(draw);
 addEventListener("resize", () => { if (room() !== width) { width = room(); draw(); } });
 document.documentElement.dataset.drawn = "yes";
