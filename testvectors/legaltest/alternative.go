@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -13,8 +13,8 @@ import (
 
 // Lowering is the lowering of a device with a table.
 type Lowering interface {
-	base.Lowering
-	base.Legalized
+	compile.Lowering
+	compile.Legalized
 }
 
 // Cheaper lowers a model of one operation as the device chooses and, against its choice, the other way, and runs both:
@@ -38,7 +38,7 @@ func Cheaper(t *testing.T, l Lowering, m *nn.Model) graph.Choice {
 			t.Fatal(err)
 		}
 		x := require.V(l.Lower(g, hal.PrepareOptions{}))(t)
-		r := require.V(x.Run(inputs, base.RunOptions{}))(t)
+		r := require.V(x.Run(inputs, compile.RunOptions{}))(t)
 		defer r.Release()
 		data, _ := r.Output(0)
 		return r.Stats().Cycles, bytes.Clone(data)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
@@ -97,13 +98,13 @@ var drawClampedSum = Operation{Op: opClampedSum, Class: Medium, Draw: func(d *Dr
 
 type toyDriver struct{ late bool }
 
-func (d toyDriver) Passes() pass.Pipeline             { return pass.NewPipeline(pass.ResolveShapes) }
-func (d toyDriver) Check(g *graph.Graph) base.Checker { return toyChecker{g} }
+func (d toyDriver) Passes() pass.Pipeline                { return pass.NewPipeline(pass.ResolveShapes) }
+func (d toyDriver) Check(g *graph.Graph) compile.Checker { return toyChecker{g} }
 func (d toyDriver) device(t *refcpu.Table) hal.Device {
-	return base.New(toyConfig(t), base.NewCompiler(d))
+	return base.New(toyConfig(t), compile.New(d))
 }
 func toyConfig(t *refcpu.Table) base.Config { return base.Config{Name: "toy", Operations: t.Spec()} }
-func (d toyDriver) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
+func (d toyDriver) Lower(g *graph.Graph, _ hal.PrepareOptions) (compile.Executable, error) {
 	return toyProgram{g, d.late}, nil
 }
 
@@ -132,7 +133,7 @@ func (p toyProgram) WriteListing(w io.Writer) error { return p.g.Text(w, 16) }
 func (p toyProgram) WriteProgram(w io.Writer) error { return p.g.Text(w, -1) }
 func (p toyProgram) Bytes() int                     { return 0 }
 
-func (p toyProgram) Run(inputs [][]byte, _ base.RunOptions) (base.Run, error) {
+func (p toyProgram) Run(inputs [][]byte, _ compile.RunOptions) (compile.Run, error) {
 	r := &toyRun{g: p.g, values: make([][]byte, len(p.g.Operands))}
 	for i := range p.g.Operands {
 		r.values[i] = p.g.Operands[i].Data

@@ -1,7 +1,7 @@
 package gelu
 
 import (
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
@@ -10,7 +10,7 @@ import (
 )
 
 // DSP is GELU of TENSOR_QUANT8_ASYMM on the DSP.
-var DSP = base.Operation[*lower.Lowering]{Row: Row, Lowering: onDSP{}}
+var DSP = compile.Operation[*lower.Lowering]{Row: Row, Lowering: onDSP{}}
 
 type onDSP struct{}
 

@@ -3,7 +3,7 @@ package gelu
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -14,7 +14,7 @@ import (
 )
 
 // GPU is GELU of TENSOR_FLOAT32 on the GPU.
-var GPU = base.Operation[*lower.Lowering]{Row: Row, Lowering: onGPU{}}
+var GPU = compile.Operation[*lower.Lowering]{Row: Row, Lowering: onGPU{}}
 
 type onGPU struct{}
 

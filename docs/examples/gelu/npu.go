@@ -1,7 +1,7 @@
 package gelu
 
 import (
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -10,7 +10,7 @@ import (
 )
 
 // NPU is GELU of TENSOR_QUANT8_ASYMM on the NPU.
-var NPU = base.Operation[*lower.Lowering]{Row: Row, Lowering: onNPU{}}
+var NPU = compile.Operation[*lower.Lowering]{Row: Row, Lowering: onNPU{}}
 
 type onNPU struct{}
 

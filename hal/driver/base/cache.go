@@ -3,49 +3,48 @@ package base
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Loader is a Lowering whose programs can be saved: its Executables are Savers. Base
-// saves everything else, so a device needs nothing else for a compilation cache.
+// Loader is a Compiler whose programs can be saved: its Programs are Savers.
 type Loader interface {
-	Lowering
-	// Load returns the program that Save has written for the same graph. What it reads
-	// may be forged: every address and size must be checked.
-	Load(g *graph.Graph, r *cache.Reader) (Executable, error)
+	Compiler
+	// Loads reports whether it can load programs at all.
+	Loads() bool
+	// Load returns the program that Save has written for the same model. What it reads may be forged: every address and
+	// size must be checked.
+	Load(m *nn.Model, o hal.PrepareOptions, r *cache.Reader) (Program, error)
 }
 
-// Saver is an Executable that can be saved.
+// Saver is a Program that can be saved.
 type Saver interface {
-	// Save writes all that Load needs: code with Bytes, constants with Constants.
-	Save(w *cache.Writer)
+	// Complete reports whether Save writes all that executions need, so that the weights of the model need not be kept.
+	Complete() bool
+	Save(w *cache.Writer) error
+}
+
+// Sized is a Program that knows its size.
+type Sized interface {
+	// Size is the operations of the canonical graphs and the bytes of the programs, those of called subgraphs among them.
+	Size() (operations, program int)
+	// Bytes is about how much memory the program keeps, without those of called subgraphs.
+	Bytes() int
 }
 
 // ProgramBytes is about how much memory the program keeps, which a service counts against the quota of its client.
 func (p *prepared) ProgramBytes() (n int64) {
-	s, ok := p.program.(*staged)
-	if !ok {
-		return 0
-	}
-	for _, st := range s.stages {
-		if st.fixed != nil {
-			n += int64(st.fixed.Bytes())
-		}
+	if s, ok := p.program.(Sized); ok {
+		n = int64(s.Bytes())
 	}
 	return n
 }
 
-// loader is the lowering behind a compiler that can load programs.
+// loader is the compiler, if it can load programs.
 func (d *Device) loader() (Loader, bool) {
-	c, ok := d.compiler.(compiler)
-	if !ok {
-		return nil, false
-	}
-	l, ok := c.Lowering.(Loader)
-	return l, ok
+	l, ok := d.compiler.(Loader)
+	return l, ok && l.Loads()
 }
 
 // NumberOfCacheFilesNeeded implements hal.Device.
@@ -64,51 +63,18 @@ func (d *Device) identity() string {
 // save writes a prepared model to a cache. A model whose inputs have open shapes is not
 // saved: it has no program yet.
 func (p *prepared) save(c *hal.Cache) error {
-	s, ok := p.program.(*staged)
+	s, ok := p.program.(Saver)
 	if _, loads := p.device.loader(); !ok || !loads {
 		return hal.Errorf(hal.GeneralFailure, "nothing to save")
 	}
 	w := &cache.Writer{}
-	weights := !s.complete()
 	w.Int(int64(p.options.Preference))
 	w.Int(int64(p.options.Priority))
-	w.Model(p.original, weights)
-	w.Subgraph(&s.graph.Subgraph, weights)
-	for _, o := range s.graph.Origin {
-		w.Int(int64(o))
-	}
-	for _, st := range s.stages {
-		w.Bool(st.fixed != nil)
-		if st.fixed == nil {
-			continue
-		}
-		x, ok := st.fixed.(Saver)
-		if !ok {
-			return hal.Errorf(hal.GeneralFailure, "%T cannot be saved", st.fixed)
-		}
-		x.Save(w)
+	w.Model(p.original, !s.Complete())
+	if err := s.Save(w); err != nil {
+		return err
 	}
 	return cache.Save(c, p.device.identity(), w)
-}
-
-// complete reports whether the programs at hand are all that executions need: no stage
-// waits for parameters, and no input can be left out.
-func (p *staged) complete() bool {
-	for _, s := range p.stages {
-		if s.fixed == nil {
-			return false
-		}
-	}
-	for k, x := range p.model.Main.Inputs {
-		m := *p.model
-		m.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
-		m.Main.Operands[x].Lifetime = nn.NoValue
-		m.Main.Inputs = append(append([]uint32(nil), m.Main.Inputs[:k]...), m.Main.Inputs[k+1:]...)
-		if validate.ModelOf(p.graph.Table, &m) == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // PrepareModelFromCache implements hal.Device.
@@ -145,11 +111,7 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 		Preference: hal.Preference(r.IntIn(int64(hal.LowPower), int64(hal.SustainedSpeed))),
 		Priority:   hal.Priority(r.IntIn(int64(hal.PriorityLow), int64(hal.PriorityHigh))),
 	}
-	given, canonical := r.Model(), r.Subgraph()
-	origin := make([]int, len(canonical.Operations))
-	for i := range origin {
-		origin[i] = r.IntIn(0, int64(len(given.Main.Operations))-1)
-	}
+	given := r.Model()
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
@@ -160,33 +122,9 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := graph.New(m)
-	g.Table = d.cfg.Operations
-	g.Subgraph, g.Origin = canonical, origin
-	if err := g.Check(); err != nil {
-		return nil, err
-	}
-	parts, err := g.Stages()
+	p, err := l.Load(m, o, r)
 	if err != nil {
 		return nil, err
-	}
-	p := &staged{lowering: l, options: o, model: m, graph: g}
-	c := d.compiler.(compiler)
-	if err := c.compileCalled(p, parts); err != nil {
-		return nil, err
-	}
-	for _, s := range parts {
-		st := &stage{Stage: s}
-		if r.Bool() {
-			g, err := s.Bind(nil, nil)
-			if err == nil {
-				st.fixed, err = l.Load(g, r)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		p.stages = append(p.stages, st)
 	}
 	if err := r.End(); err != nil {
 		return nil, err

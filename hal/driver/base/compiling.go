@@ -34,8 +34,8 @@ const (
 func (d *Device) compileFs(p *prepared) int64 {
 	c := compilers[d.cfg.Type]
 	operations, program := len(p.model.Main.Operations), 0
-	if s, ok := p.program.(*staged); ok {
-		operations, program = s.size(map[*staged]bool{})
+	if s, ok := p.program.(Sized); ok {
+		operations, program = s.Size()
 	}
 	constants := 0
 	for g := range p.original.Subgraphs() {
@@ -46,26 +46,6 @@ func (d *Device) compileFs(p *prepared) int64 {
 	const fsPerNs = 1e6
 	fixed := c.call + time.Duration(operations)*c.operation
 	return int64(fixed)*fsPerNs + int64((c.constant*float64(constants)+c.program*float64(program))*fsPerNs)
-}
-
-// size is the operations of the canonical graphs and the bytes of the programs, those of called
-// subgraphs among them, once each.
-func (p *staged) size(seen map[*staged]bool) (operations, program int) {
-	if seen[p] {
-		return 0, 0
-	}
-	seen[p] = true
-	operations = len(p.graph.Operations)
-	for _, x := range p.stages {
-		if x.fixed != nil {
-			program += x.fixed.Bytes()
-		}
-	}
-	for _, child := range p.children {
-		o, n := child.size(seen)
-		operations, program = operations+o, program+n
-	}
-	return operations, program
 }
 
 // cacheFs is the time of reading or writing the files of a cache, by their size.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -60,9 +61,10 @@ type Device struct {
 
 // New returns the device.
 func New(cfg Config, c Compiler) *Device {
-	if graphs, ok := c.(compiler); ok {
-		graphs.table = cfg.Operations
-		c = graphs
+	if t, ok := c.(interface {
+		WithOperations(*opspec.Table) Compiler
+	}); ok {
+		c = t.WithOperations(cfg.Operations)
 	}
 	cfg.Version = strings.TrimPrefix(cfg.Version+"-"+cache.Build(), "-")
 	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
@@ -145,10 +147,20 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 	if m, err = d.local(m); err != nil {
 		return nil, err
 	}
-	if c, ok := d.compiler.(compiler); ok {
-		return c.results(m)
+	if c, ok := d.compiler.(interface {
+		PassResults(*nn.Model) ([]hal.PassResult, error)
+	}); ok {
+		return c.PassResults(m)
 	}
 	return nil, nil
+}
+
+// Facts lists the rows of the device's table, nil when the device has none.
+func (d *Device) Facts() []legal.Fact {
+	if t, ok := d.compiler.(interface{ Facts() []legal.Fact }); ok {
+		return t.Facts()
+	}
+	return nil
 }
 
 // failure adds the name of the device to an error of driver code. An error

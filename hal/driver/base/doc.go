@@ -8,5 +8,5 @@
 // source line. Base checks results: a support query that covers too few
 // operations or a refusal without a reason is an error of the driver.
 //
-// It depends on no device, graph or instruction set.
+// It knows no device, no pass and no instruction set: package compile has the way from a model to a program.
 package base

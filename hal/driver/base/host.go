@@ -67,8 +67,8 @@ type Place struct {
 	Rehearsal bool
 }
 
-// from is the place as a run finds it that begins later than the execution.
-func (p Place) from(at sim.Time) Place {
+// From is the place as a run finds it that begins later than the execution.
+func (p Place) From(at sim.Time) Place {
 	if at == 0 {
 		return p
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -36,7 +35,7 @@ func TestPlaceFrom(t *testing.T) {
 		{200, 1, []sim.Change{point(0, 4, 0), point(0, 5, 1)}},
 	} {
 		began = 0
-		got := p.from(c.at)
+		got := p.From(c.at)
 		if got.Until != c.until || !slices.Equal(got.Points, c.points) || began != c.at {
 			t.Errorf("from %d: until %d, points %v, begun at %d", c.at, got.Until, got.Points, began)
 		}
@@ -44,7 +43,7 @@ func TestPlaceFrom(t *testing.T) {
 			t.Errorf("from %d: looks at %d", c.at, looked)
 		}
 	}
-	if got := (Place{}).from(5); got.Until != 0 || got.PointRead != nil || len(got.Points) != 0 {
+	if got := (Place{}).From(5); got.Until != 0 || got.PointRead != nil || len(got.Points) != 0 {
 		t.Errorf("a place without bounds from 5: %+v", got)
 	}
 }
@@ -210,17 +209,19 @@ func TestCompileFs(t *testing.T) {
 	}
 }
 
-// TestSizes: what preparing makes counts once: operations of canonical graphs and bytes of programs, of called subgraphs
-// too, and the files of a cache.
+// sized is a program that knows its size.
+type sized struct {
+	Program
+	operations, program, own int
+}
+
+func (s sized) Size() (operations, program int) { return s.operations, s.program }
+func (s sized) Bytes() int                      { return s.own }
+
+// TestSizes: what preparing makes counts: operations of canonical graphs and bytes of programs, and the files of a cache.
 func TestSizes(t *testing.T) {
-	program := func(operations, bytes int) *staged {
-		return &staged{graph: &graph.Graph{Subgraph: nn.Subgraph{Operations: make([]nn.Operation, operations)}},
-			stages: []*stage{{}, {fixed: sized{bytes: bytes}}}}
-	}
-	p, child := program(2, 100), program(3, 7)
-	p.children = map[uint32]*staged{0: child, 1: child}
 	d := &Device{cfg: Config{Type: hal.DeviceGPU}}
-	x := &prepared{device: d, original: &nn.Model{}, model: &nn.Model{}, program: p}
+	x := &prepared{device: d, original: &nn.Model{}, model: &nn.Model{}, program: sized{operations: 5, program: 107, own: 100}}
 	if fs, want := d.compileFs(x), 15*time.Millisecond*1e6+107*1e6/2; fs != int64(want) {
 		t.Errorf("compiled in %d fs, want %d", fs, want)
 	}

@@ -2,6 +2,8 @@ package base_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -27,7 +29,8 @@ func TestLog(t *testing.T) {
 	d.support = func() ([]hal.Support, error) { return []hal.Support{{Reason: "too long"}}, nil }
 	_, err := dev.SupportedOperations(relu())
 	require.NoError(t, err)
-	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: hal.Cache{Data: cacheIn(t).Data}}))(t)
+	file := []hal.CacheHandle{{require.V(os.Create(filepath.Join(t.TempDir(), "data")))(t)}}
+	p := require.V(dev.PrepareModel(relu(), hal.PrepareOptions{Preference: hal.SustainedSpeed, Cache: hal.Cache{Data: file}}))(t)
 	_, err = dev.PrepareModel(relu(), hal.PrepareOptions{}) // nowhere to save it
 	require.NoError(t, err)
 	d.execute = func(*hal.Buffers) (*hal.Result, error) {

@@ -2,16 +2,17 @@ package base
 
 import (
 	"errors"
+	"io"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -273,38 +274,19 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestWriteChoices: what was expanded by price, and what was not.
-func TestWriteChoices(t *testing.T) {
-	g, b := &graph.Graph{}, &strings.Builder{}
-	for i, c := range []graph.Choice{{Legal: 9, Expanded: 8}, {Legal: 9, Expanded: 9}, {Legal: 9, Refusal: "no"}} {
-		c.Origin, c.Operation, c.Pass = 4+i, nn.OpPad, "split"
-		g.Choices = append(g.Choices, c)
-	}
-	const want = `operations with an expansion, by the estimate of each alone
-4 PAD: own kernel 9 cycles; expanded 8 cycles, chosen (split)
-5 PAD: own kernel 9 cycles, chosen; expanded 9 cycles (split)
-6 PAD: own kernel 9 cycles, chosen; the device refuses the expansion: no (split)
-`
-	if err := writeChoices(b, g); err != nil || b.String() != want {
-		t.Errorf("%s%v", b, err)
-	}
-}
-
-// TestLoadBounds: the options and the origins of operations in a cache are those that there are.
+// TestLoadBounds: the options in a cache are those that there are.
 func TestLoadBounds(t *testing.T) {
 	given := &nn.Model{Main: nn.Subgraph{Operations: make([]nn.Operation, 2)}}
 	for _, c := range []struct {
-		preference, priority, origin int64
-		ok                           bool
+		preference, priority int64
+		ok                   bool
 	}{
-		{0, 0, 0, true}, {2, 2, 1, true}, {-1, 0, 0, false}, {3, 0, 0, false}, {0, -1, 0, false}, {0, 3, 0, false}, {0, 0, -1, false}, {0, 0, 2, false},
+		{0, 0, true}, {2, 2, true}, {-1, 0, false}, {3, 0, false}, {0, -1, false}, {0, 3, false},
 	} {
 		w := &cache.Writer{}
 		w.Int(c.preference)
 		w.Int(c.priority)
 		w.Model(given, true)
-		w.Subgraph(&nn.Subgraph{Operations: given.Main.Operations[:1]}, true)
-		w.Int(c.origin)
 		r := cache.NewReader(w.Parts())
 		_, err := New(Config{Name: "toy"}, nil).load(nil, r)
 		require.Fails(t, err, "a model without operands")
@@ -324,12 +306,14 @@ func TestServeBurst(t *testing.T) {
 	q.Invalidate()
 }
 
-// lost is a lowering of nothing that could load.
+// lost is a compiler that could load, and has nothing behind it.
 type lost struct{ Loader }
+
+func (lost) Loads() bool { return true }
 
 // TestPanicsOutside: where a call panics that does not reach the driver's functions, its error has device and call.
 func TestPanicsOutside(t *testing.T) {
-	d := &Device{cfg: Config{Name: "toy"}, compiler: compiler{Lowering: lost{}}}
+	d := &Device{cfg: Config{Name: "toy"}, compiler: lost{}}
 	p := &prepared{device: d, original: &nn.Model{Main: nn.Subgraph{Inputs: []uint32{0}}}} // of an operand that it has not
 	r := &hal.Request{Inputs: make([]hal.RequestArgument, 1), Pools: []hal.RequestPool{{Token: 1}}}
 	file := []hal.CacheHandle{{unsized{}}}
@@ -341,5 +325,27 @@ func TestPanicsOutside(t *testing.T) {
 		"ComputeFenced":           require.Err((&execution{prepared: p}).ComputeFenced(nil, 0)),
 	} {
 		require.ErrorContains(t, err, "toy: panic in "+call+": ")
+	}
+}
+
+// TestInsufficient: outputs are too small that have fewer bytes than their shape, and shapes are known if all are.
+func TestInsufficient(t *testing.T) {
+	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
+	p := &prepared{device: &Device{}, model: &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{float(1), float(0), float(2)}}}}
+	for _, c := range []struct {
+		outputs []uint32
+		known   bool
+	}{{[]uint32{0, 1, 2}, false}, {[]uint32{1, 0, 2}, false}, {[]uint32{0, 2, 2}, true}} {
+		p.model.Main.Outputs = c.outputs
+		_, known := p.known()
+		require.Same(t, c.known, known, c.outputs)
+		b := &bound{buffers: hal.Buffers{Outputs: [][]byte{{}, make([]byte, 8), make([]byte, 8)}}, partial: make([]bool, 3)}
+		b.partial[2] = true
+		res, err := p.insufficient(&hal.Result{OutputDimensions: [][]uint32{{0}, {2}, {3}}}, b, io.ErrShortBuffer)
+		require.Same(t, io.ErrShortBuffer, err)
+		require.Equal(t, []bool{false, false, true}, res.Insufficient)
+	}
+	for preference, want := range map[hal.Preference]time.Duration{hal.LowPower: 0, hal.SustainedSpeed: burst.PollWindow} {
+		require.Same(t, want, (&prepared{options: hal.PrepareOptions{Preference: preference}}).PollWindow(), "polls for")
 	}
 }

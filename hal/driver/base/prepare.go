@@ -1,7 +1,6 @@
 package base
 
 import (
-	"fmt"
 	"io"
 	"sync"
 
@@ -121,10 +120,10 @@ func (p *prepared) WriteListing(w io.Writer) (err error) {
 	return p.program.WriteListing(w)
 }
 
-// WriteSteps prints the steps of the program, if the device has such (StepWriter).
+// WriteSteps prints the steps of the program, if the device has such.
 func (p *prepared) WriteSteps(w io.Writer) (err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "WriteSteps")
-	x, ok := p.program.(StepWriter)
+	x, ok := p.program.(hal.StepPrinter)
 	if !ok {
 		return hal.Errorf(hal.InvalidArgument, "this device prints no steps")
 	}
@@ -140,32 +139,13 @@ func (p *prepared) WriteProgram(w io.Writer) (err error) {
 // Unwrap returns the driver's program behind a prepared model of a Device.
 func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }
 
-// Chooser is an Executable that can list the candidates of its steps: see hal.Chooser.
-type Chooser interface {
-	Choices() ([]hal.Choice, error)
-}
-
 // Choices implements hal.Chooser; a device that chooses among nothing has none.
 func (p *prepared) Choices() (list []hal.Choice, err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "Choices")
-	if x, ok := p.program.(Chooser); ok {
+	if x, ok := p.program.(hal.Chooser); ok {
 		return x.Choices()
 	}
 	return nil, nil
-}
-
-// Choices are those of all stages that are lowered already, called subgraphs left out.
-func (p *staged) Choices() (list []hal.Choice, err error) {
-	for _, s := range p.stages {
-		if x, ok := s.fixed.(Chooser); ok {
-			more, err := x.Choices()
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, more...)
-		}
-	}
-	return list, nil
 }
 
 // Cascades implements hal.Cascader; a program without such has none.
@@ -176,58 +156,12 @@ func (p *prepared) Cascades() []hal.Cascade {
 	return nil
 }
 
-// Cascades are those of all stages that are lowered already, called subgraphs left out.
-func (p *staged) Cascades() (list []hal.Cascade) {
-	for _, s := range p.stages {
-		if x, ok := s.fixed.(hal.Cascader); ok {
-			list = append(list, x.Cascades()...)
-		}
-	}
-	return list
-}
-
-// Explainer is an Executable that can print the estimated costs of its steps, those when it
-// runs alone, and the candidates of each.
-type Explainer interface {
-	Explain(w io.Writer) error
-}
-
-// Explain prints the costs of the program's steps, if the device can (Explainer).
+// Explain prints the costs of the program's steps, if the device can.
 func (p *prepared) Explain(w io.Writer) (err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "Explain")
-	x, ok := p.program.(Explainer)
+	x, ok := p.program.(hal.Explainer)
 	if !ok {
 		return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
 	}
 	return x.Explain(w)
-}
-
-// Explain prints the steps of all stages that are lowered already.
-func (p *staged) Explain(w io.Writer) error {
-	return p.writeLowered(w, func(e Executable, w io.Writer) error {
-		x, ok := e.(Explainer)
-		if !ok {
-			return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
-		}
-		return x.Explain(w)
-	})
-}
-
-// writeLowered prints something of all stages that are lowered already, those of called subgraphs among them.
-func (p *staged) writeLowered(w io.Writer, write func(Executable, io.Writer) error) error {
-	for _, s := range p.stages {
-		var err error
-		switch {
-		case s.Control:
-			err = p.ofChildren(s, w, func(p *staged, w io.Writer) error { return p.writeLowered(w, write) })
-		case s.fixed == nil:
-			_, err = fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe())
-		default:
-			err = write(s.fixed, w)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return writeChoices(w, p.graph)
 }

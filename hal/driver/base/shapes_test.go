@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -70,7 +71,7 @@ func TestOpenInput(t *testing.T) {
 	m.Main.Operands[0].Dimensions, m.Main.Operands[1].Dimensions = []uint32{0, 4}, nil
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	require.NoError(t, err)
-	require.Same(t, 0, len(base.Programs(p)), "programs before an execution")
+	require.Same(t, 0, len(compile.Programs(p)), "programs before an execution")
 	for _, batch := range []int{2, 3, 2, 3, 2, 0, 4, 5, 6, 7, 8, 9, 1, 2, 3, 2, 4} {
 		r := &hal.Buffers{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 		if batch > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/plan"
@@ -20,7 +20,7 @@ import (
 func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
-	return planned(t, base.Programs(p)[0][0].(*executable))
+	return planned(t, compile.Programs(p)[0][0].(*executable))
 }
 
 // planned plans the graph of an executable once more.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -108,7 +108,7 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		values int
-	}{{"kept", 1}, {"new", 2 * base.MaxBoundPrograms}} {
+	}{{"kept", 1}, {"new", 2 * compile.MaxBoundPrograms}} {
 		b.Run(c.name, func(b *testing.B) {
 			p := require.V(device(b).PrepareModel(m, hal.PrepareOptions{}))(b)
 			out := make([]byte, 1<<12)

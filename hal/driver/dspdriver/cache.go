@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -76,7 +76,7 @@ func (p *executable) codeKernel(c *cache.Coder, k *hvx.Linked) {
 }
 
 // load restores a program from a compilation cache.
-func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (compile.Executable, error) {
 	p := &executable{dev: d}
 	p.Init(p, g)
 	return p, p.Executable.Load(r)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
 )
@@ -21,7 +21,7 @@ func TestSavedSizes(t *testing.T) {
 	d := device(t)
 	m, _ := smallNetwork()
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
-	x := base.Programs(p)[0][0].(*executable)
+	x := compile.Programs(p)[0][0].(*executable)
 	for _, size := range []int{1<<31 + 1, 1 << 31} { // what is refused leaves the graph as it is
 		x.arena = size
 		var w cache.Writer

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -72,7 +72,7 @@ func TestWeightsBeyondL2(t *testing.T) {
 		chooser, _ := hal.As[hal.Chooser](p)
 		macs := 49 * 256 * 9 * int64(depth)
 		for _, k := range require.V(chooser.Choices())(t)[0].Candidates {
-			list := base.Programs(require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: k.Name}}))(t))
+			list := compile.Programs(require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: k.Name}}))(t))
 			plan := require.V(list[0][0].(*executable).Plan())(t)
 			var estimated, took int64
 			for i, n := range require.V(plan.Cycles())(t) {

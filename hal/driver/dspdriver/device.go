@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/lower/family"
@@ -60,12 +61,12 @@ func New(cfg Config) (*Device, error) {
 }
 
 // check answers for a graph by the lowering that it would have.
-func (d *Device) check(g *graph.Graph) base.Checker {
+func (d *Device) check(g *graph.Graph) compile.Checker {
 	return lower.New(family.All(), g, plan.NewObject(&d.cfg.Spec, &hvx.Cache{}), d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.
-func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (compile.Executable, error) {
 	object := plan.NewObject(&d.cfg.Spec, d.kernels)
 	object.Candidates = o.Candidates
 	list, err := lower.Graph(family.All(), g, object, d.cfg.Lowerings)

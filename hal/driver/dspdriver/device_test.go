@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
@@ -50,7 +50,7 @@ var pixel4DSP = sync.OnceValues(func() (*Device, error) {
 // allKernels are the kernels that a prepared model has so far.
 func allKernels(p hal.PreparedModel) []*hvx.Linked {
 	var list []*hvx.Linked
-	for _, programs := range base.Programs(p) {
+	for _, programs := range compile.Programs(p) {
 		for _, x := range programs {
 			list = append(list, x.(*executable).all...)
 		}

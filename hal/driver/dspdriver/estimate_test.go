@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
@@ -23,7 +23,7 @@ func fixed(t *testing.T, m *nn.Model) (hal.PreparedModel, *executable) {
 	if err != nil {
 		return nil, nil
 	}
-	if list := base.Programs(p); len(list) == 1 && len(list[0]) == 1 {
+	if list := compile.Programs(p); len(list) == 1 && len(list[0]) == 1 {
 		return p, list[0][0].(*executable)
 	}
 	return nil, nil

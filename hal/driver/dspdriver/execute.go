@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/plan"
@@ -21,7 +22,7 @@ import (
 )
 
 // executable is a graph as a program, its constants and its jobs. It implements
-// base.Executable and engine.Program.
+// compile.Executable and engine.Program.
 type executable struct {
 	engine.Executable[*memory] // memory 0 of the places is the arena
 	dev                        *Device
@@ -133,11 +134,11 @@ func span(t *layout.Tensor) engine.Span {
 	return engine.Span{From: from, To: from + t.Bytes()}
 }
 
-// Bytes implements base.Executable.
+// Bytes implements compile.Executable.
 func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
 
 // Acquire implements engine.Program.
-func (p *executable) Acquire(*base.RunOptions) (*memory, error) {
+func (p *executable) Acquire(*compile.RunOptions) (*memory, error) {
 	m, ok := p.idle.Acquire(nil)
 	if ok {
 		clear(m.Arena)
@@ -156,7 +157,7 @@ func (p *executable) Release(m *memory) { p.idle.Put(m, nil) }
 func (p *executable) Memory(m *memory, _ int) []byte { return m.Arena }
 
 // Execute implements engine.Program: it runs the jobs.
-func (p *executable) Execute(m *memory, o *base.RunOptions) (stats hal.Stats, err error) {
+func (p *executable) Execute(m *memory, o *compile.RunOptions) (stats hal.Stats, err error) {
 	space, err := m.Space(&p.dev.cfg.Spec, p.consts)
 	if err != nil {
 		return stats, err

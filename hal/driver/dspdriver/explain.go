@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
@@ -28,7 +28,7 @@ func (s *threadSpans) Span(x hal.Span) {
 func (p *executable) jobCycles() (list []int64, err error) {
 	var spans threadSpans
 	err = p.OnZeros(func(m *memory) error {
-		_, err := p.Execute(m, &base.RunOptions{Trace: &spans})
+		_, err := p.Execute(m, &compile.RunOptions{Trace: &spans})
 		return err
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
@@ -121,7 +121,7 @@ func TestFetchBatches(t *testing.T) {
 // begins, once a job that can prefetch has run.
 func TestCodeIsPrefetched(t *testing.T) {
 	p := require.V(device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{}))(t)
-	l := planned(t, base.Programs(p)[0][0].(*executable))
+	l := planned(t, compile.Programs(p)[0][0].(*executable))
 	asked := map[uint32]bool{} // lines
 	seen, began, checked := map[*hvx.Linked]bool{}, false, 0
 	for j := range l.Jobs {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -353,7 +353,7 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	threads := 4
 	what := ""
-	for _, programs := range base.Programs(p) {
+	for _, programs := range compile.Programs(p) {
 		for i := range programs[0].(*executable).jobs {
 			j := &programs[0].(*executable).jobs[i]
 			threads = min(threads, j.Threads)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
@@ -81,7 +81,7 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 	if err != nil {
 		return fmt.Errorf("qemu-hexagon: %w", err)
 	}
-	o := base.RunOptions{}
+	o := compile.RunOptions{}
 	m, err := p.Acquire(&o)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func TestOracleProgram(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	m, in := smallNetwork()
 	pm := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
-	p := base.Programs(pm)[0][0].(*executable)
+	p := compile.Programs(pm)[0][0].(*executable)
 	require.NoError(t, p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}))
 }
 
@@ -155,7 +155,7 @@ func TestOracleOperations(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			return
 		}
-		if len(base.Programs(p)) != 1 || len(c.Model.Referenced) > 0 { // control flow has a program for each subgraph
+		if len(compile.Programs(p)) != 1 || len(c.Model.Referenced) > 0 { // control flow has a program for each subgraph
 			return
 		}
 		var in [][]byte
@@ -163,7 +163,7 @@ func TestOracleOperations(t *testing.T) {
 		for i := range c.Inputs {
 			in, dims = append(in, c.Inputs[i].Data), append(dims, c.Inputs[i].Dimensions)
 		}
-		program, err := base.ProgramFor(p, in, dims)
+		program, err := compile.ProgramFor(p, in, dims)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			return

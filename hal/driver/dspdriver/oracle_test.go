@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -101,7 +101,7 @@ func TestOraclePackets(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, programs := range base.Programs(p) {
+		for _, programs := range compile.Programs(p) {
 			if len(programs) == 0 { // lowered when it executes
 				executeCase(t, p, c)
 				break

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -147,16 +147,16 @@ func runtimePad() (*nn.Model, []byte) {
 func TestRuntimeParameters(t *testing.T) {
 	m, in := runtimePad()
 	p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
-	plans := func() []base.Executable { return base.Programs(p)[0] }
+	plans := func() []compile.Executable { return compile.Programs(p)[0] }
 	var first *hal.Result
-	for k := range 3 * base.MaxBoundPrograms {
+	for k := range 3 * compile.MaxBoundPrograms {
 		res := require.V(execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)}))(t)
 		if first == nil {
 			first = res
 		}
 	}
-	if n := len(plans()); n != base.MaxBoundPrograms {
-		t.Errorf("%d plans kept, want %d", n, base.MaxBoundPrograms)
+	if n := len(plans()); n != compile.MaxBoundPrograms {
+		t.Errorf("%d plans kept, want %d", n, compile.MaxBoundPrograms)
 	}
 	res := require.V(execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)}))(t)
 	if fmt.Sprint(res.Stats) != fmt.Sprint(first.Stats) {
@@ -232,7 +232,7 @@ func TestStages(t *testing.T) {
 		}
 	}
 	p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t)
-	require.Same(t, 3, len(base.Programs(p)), "stages")
+	require.Same(t, 3, len(compile.Programs(p)), "stages")
 	in := b.bytes(30)
 	res, err := execute(t, p, &b.m, [][]byte{in, words(3, 2, 2), words(1, 2, 2)})
 	if err == nil {

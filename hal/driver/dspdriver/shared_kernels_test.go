@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -29,7 +29,7 @@ func TestSharedKernels(t *testing.T) {
 			return nil
 		}
 		var out bytes.Buffer
-		for _, part := range base.Programs(p) {
+		for _, part := range compile.Programs(p) {
 			for _, x := range part {
 				require.Report(t, x.WriteProgram(&out))
 			}

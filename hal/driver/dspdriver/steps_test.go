@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
@@ -19,7 +19,7 @@ func TestWriteSteps(t *testing.T) {
 	for i := range texts {
 		p := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 		var b strings.Builder
-		require.NoError(t, base.Programs(p)[0][0].(*executable).WriteSteps(&b))
+		require.NoError(t, compile.Programs(p)[0][0].(*executable).WriteSteps(&b))
 		texts[i] = b.String()
 	}
 	if texts[0] != texts[1] {
@@ -36,7 +36,7 @@ func TestWriteSteps(t *testing.T) {
 func TestStepsHoldNoFunctions(t *testing.T) {
 	for _, name := range []string{"mobilenet_v1_0.25_224_quant", "mobilenet_v2_1.0_224_quant"} {
 		p := require.V(device(t).PrepareModel(zoo.MustBuild(name), hal.PrepareOptions{}))(t)
-		for _, s := range base.Programs(p)[0][0].(*executable).planned.Steps {
+		for _, s := range compile.Programs(p)[0][0].(*executable).planned.Steps {
 			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
 				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)
 			}

@@ -4,6 +4,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
@@ -22,9 +23,9 @@ type Settings[L any] struct {
 	Machine string
 	// Lowerings come first for every operation: kernels that this driver does not
 	// have, written against its packages of kernels.
-	Lowerings []base.OperationLowering[L]
+	Lowerings []compile.OperationLowering[L]
 	// Operations are operations of vendor extensions that this driver does not have.
-	Operations []base.Operation[L]
+	Operations []compile.Operation[L]
 }
 
 // Device implements the contract by a middle end. c has the device's Name, its Type and the fields that Settings lacks;
@@ -35,49 +36,49 @@ func (s *Settings[L]) Device(c base.Config, m *MiddleEnd[L], parts ...any) (*bas
 	if err != nil {
 		return nil, err
 	}
-	own, err := base.Extend(m.Table.Extensions(), s.Lowerings, s.Operations)
+	own, err := compile.Extend(m.Table.Extensions(), s.Lowerings, s.Operations)
 	if err != nil {
 		return nil, err
 	}
 	s.Lowerings, m.Lowerings = own.Lowerings, own.Lowerings
 	c.Description, c.Capabilities, c.Host, c.Clock = s.Description, s.Capabilities, s.Host, s.Clock
-	c.Version = base.Identity("1.0-"+c.Version, s.Lowerings)
+	c.Version = compile.Identity("1.0-"+c.Version, s.Lowerings)
 	c.Identity, c.Operations, c.Extensions = identity, own.Table, own.Extensions
-	return base.New(c, base.NewCompiler(m)), nil
+	return base.New(c, compile.New(m)), nil
 }
 
 // MiddleEnd lowers canonical graphs for a device by its table and the functions after it. It
-// implements base.Lowering, base.Legalized and base.Loader.
+// implements compile.Lowering, compile.Legalized and compile.Loader.
 type MiddleEnd[L any] struct {
 	Table     *legal.Table[L]
-	Lowerings []base.OperationLowering[L] // queried before it
-	Checker   func(*graph.Graph) base.Checker
-	Program   func(*graph.Graph, hal.PrepareOptions) (base.Executable, error)
-	Loader    func(*graph.Graph, *cache.Reader) (base.Executable, error)
+	Lowerings []compile.OperationLowering[L] // queried before it
+	Checker   func(*graph.Graph) compile.Checker
+	Program   func(*graph.Graph, hal.PrepareOptions) (compile.Executable, error)
+	Loader    func(*graph.Graph, *cache.Reader) (compile.Executable, error)
 	// Price is the device's estimate for a graph, in cycles; nil where no row of the table has an alternative.
 	Price func(*graph.Graph) (int64, error)
 }
 
-// Passes implements base.Lowering.
+// Passes implements compile.Lowering.
 func (m *MiddleEnd[L]) Passes() pass.Pipeline { return m.Table.Passes }
 
-// Facts implements base.Legalized.
+// Facts implements compile.Legalized.
 func (m *MiddleEnd[L]) Facts() []legal.Fact { return m.Table.Facts() }
 
-// Leaves implements base.Legalized.
+// Leaves implements compile.Legalized.
 func (m *MiddleEnd[L]) Leaves(g *graph.Graph, op *nn.Operation, pass string) bool {
-	return base.Leaves(m.Table, m.Lowerings, g, op, pass, m.Price)
+	return compile.Leaves(m.Table, m.Lowerings, g, op, pass, m.Price)
 }
 
-// Check implements base.Lowering.
-func (m *MiddleEnd[L]) Check(g *graph.Graph) base.Checker { return m.Checker(g) }
+// Check implements compile.Lowering.
+func (m *MiddleEnd[L]) Check(g *graph.Graph) compile.Checker { return m.Checker(g) }
 
-// Lower implements base.Lowering.
-func (m *MiddleEnd[L]) Lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+// Lower implements compile.Lowering.
+func (m *MiddleEnd[L]) Lower(g *graph.Graph, o hal.PrepareOptions) (compile.Executable, error) {
 	return m.Program(g, o)
 }
 
-// Load implements base.Loader.
-func (m *MiddleEnd[L]) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+// Load implements compile.Loader.
+func (m *MiddleEnd[L]) Load(g *graph.Graph, r *cache.Reader) (compile.Executable, error) {
 	return m.Loader(g, r)
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 )
 
@@ -14,11 +14,11 @@ import (
 // of an execution. Its methods may be called from several goroutines, Acquire to Release each with a separate M.
 type Program[M any] interface {
 	// Acquire returns what an execution works on, with nothing of another in it.
-	Acquire(o *base.RunOptions) (M, error)
+	Acquire(o *compile.RunOptions) (M, error)
 	// Memory is memory i of the Places.
 	Memory(m M, i int) []byte
 	// Execute runs the program. After an error m is not used again.
-	Execute(m M, o *base.RunOptions) (hal.Stats, error)
+	Execute(m M, o *compile.RunOptions) (hal.Stats, error)
 	// Release returns m for reuse when its outputs are no longer read.
 	Release(m M)
 
@@ -34,8 +34,8 @@ type Program[M any] interface {
 }
 
 // Executable is a program with its graph as package base runs, saves and shows it. An executable of a device
-// embeds it and calls Init. It implements base.Executable but for Bytes, base.Saver, base.StepWriter,
-// base.Chooser and base.Explainer.
+// embeds it and calls Init. It implements compile.Executable but for Bytes, compile.Saver, compile.StepWriter,
+// compile.Chooser and compile.Explainer.
 type Executable[M any] struct {
 	Graph      *graph.Graph
 	IO         IOAddresses
@@ -53,7 +53,7 @@ func (x *Executable[M]) code(c *cache.Coder) {
 	x.IO.Code(c, x.Graph, sizes...)
 }
 
-// Save implements base.Saver.
+// Save implements compile.Saver.
 func (x *Executable[M]) Save(w *cache.Writer) { x.code(w.Coder()) }
 
 // Load reads what Save has written.
@@ -63,7 +63,7 @@ func (x *Executable[M]) Load(r *cache.Reader) error {
 	return r.Err()
 }
 
-// WriteListing implements base.Executable.
+// WriteListing implements compile.Executable.
 func (x *Executable[M]) WriteListing(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if err := x.program.List(out); err != nil {
@@ -72,7 +72,7 @@ func (x *Executable[M]) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteProgram implements base.Executable.
+// WriteProgram implements compile.Executable.
 func (x *Executable[M]) WriteProgram(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	x.program.Write(out)

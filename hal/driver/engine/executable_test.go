@@ -11,7 +11,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -31,13 +31,13 @@ func newDoubling() *doubling {
 	return p
 }
 
-func (p *doubling) Acquire(*base.RunOptions) ([]byte, error) {
+func (p *doubling) Acquire(*compile.RunOptions) ([]byte, error) {
 	p.held++
 	return slices.Repeat([]byte{p.dirt}, p.size), nil
 }
 func (p *doubling) Memory(m []byte, _ int) []byte { return m }
 func (p *doubling) Release(m []byte)              { p.held--; clear(m) }
-func (p *doubling) Execute(m []byte, _ *base.RunOptions) (hal.Stats, error) {
+func (p *doubling) Execute(m []byte, _ *compile.RunOptions) (hal.Stats, error) {
 	for i := range 8 {
 		m[8+i] = 2 * m[i]
 	}
@@ -119,7 +119,7 @@ func TestLoaded(t *testing.T) {
 			t.Errorf("%q, %v, want %q", b.String(), err, a.String())
 		}
 	}
-	run := require.V(p.Run([][]byte{{1, 2, 3, 4, 5, 6, 7, 8}}, base.RunOptions{}))(t)
+	run := require.V(p.Run([][]byte{{1, 2, 3, 4, 5, 6, 7, 8}}, compile.RunOptions{}))(t)
 	if data, _ := run.Output(0); string(data) != string([]byte{2, 4, 6, 8, 10, 12, 14, 16}) {
 		t.Errorf("output %v", data)
 	}
@@ -165,14 +165,14 @@ func TestCounted(t *testing.T) {
 // zeros has zeros where inputs go and nowhere else.
 func TestRunErrors(t *testing.T) {
 	p := newDoubling()
-	if _, err := p.Run([][]byte{make([]byte, 7)}, base.RunOptions{}); err == nil || !strings.Contains(err.Error(), "input 0 has 7 bytes, want 8") || p.held != 0 {
+	if _, err := p.Run([][]byte{make([]byte, 7)}, compile.RunOptions{}); err == nil || !strings.Contains(err.Error(), "input 0 has 7 bytes, want 8") || p.held != 0 {
 		t.Errorf("error %v, %d memories are held", err, p.held)
 	}
 	p.IO.Faults = []Fault{{Operation: 5, Reason: "no such row", Word: Span{0, 8, 12}}}
-	if _, err := p.Run([][]byte{{0, 1, 0, 0, 0, 0, 0, 0}}, base.RunOptions{}); err == nil || !strings.Contains(err.Error(), "operation 5: no such row") || p.held != 0 {
+	if _, err := p.Run([][]byte{{0, 1, 0, 0, 0, 0, 0, 0}}, compile.RunOptions{}); err == nil || !strings.Contains(err.Error(), "operation 5: no such row") || p.held != 0 {
 		t.Errorf("error %v, %d memories are held", err, p.held)
 	}
-	run, err := p.Run([][]byte{{0, 0, 0, 0, 7, 0, 0, 0}}, base.RunOptions{})
+	run, err := p.Run([][]byte{{0, 0, 0, 0, 7, 0, 0, 0}}, compile.RunOptions{})
 	if err != nil || p.held != 1 || run.Stats().Cycles != 8 {
 		t.Fatalf("error %v, %d memories are held", err, p.held)
 	}

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// Run implements base.Executable: inputs are copied to their places, the program runs, and the outputs in their
-// places are valid until the base.Run is released.
-func (x *Executable[M]) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+// Run implements compile.Executable: inputs are copied to their places, the program runs, and the outputs in their
+// places are valid until the compile.Run is released.
+func (x *Executable[M]) Run(inputs [][]byte, o compile.RunOptions) (compile.Run, error) {
 	e, p := x.program, &x.IO
 	m, err := e.Acquire(&o)
 	if err != nil {
@@ -43,7 +43,7 @@ func (x *Executable[M]) Run(inputs [][]byte, o base.RunOptions) (base.Run, error
 
 // OnZeros runs the program on inputs of zeros and cold caches.
 func (x *Executable[M]) OnZeros(run func(M) error) error {
-	m, err := x.program.Acquire(&base.RunOptions{})
+	m, err := x.program.Acquire(&compile.RunOptions{})
 	if err != nil {
 		return err
 	}
@@ -83,18 +83,18 @@ type output struct {
 	dims []uint32
 }
 
-// ran is a finished run. It implements base.Run.
+// ran is a finished run. It implements compile.Run.
 type ran struct {
 	outputs []output
 	stats   hal.Stats
 	release func()
 }
 
-// Output implements base.Run.
+// Output implements compile.Run.
 func (r *ran) Output(i int) ([]byte, []uint32) { return r.outputs[i].data, r.outputs[i].dims }
 
-// Stats implements base.Run.
+// Stats implements compile.Run.
 func (r *ran) Stats() hal.Stats { return r.stats }
 
-// Release implements base.Run.
+// Release implements compile.Run.
 func (r *ran) Release() { r.release() }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -54,7 +54,7 @@ func TestTiles(t *testing.T) {
 			b, _ := conv.build(nn.TensorFloat16)
 			cycles := func(name string) (int64, []kernel.Cut) {
 				p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: name}}))(t)
-				x := base.Programs(p)[0][0].(*executable)
+				x := compile.Programs(p)[0][0].(*executable)
 				took := require.V(x.launchCycles())(t)
 				return took[0], x.program.Launches[0].Cuts
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -51,7 +51,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 }
 
 // load restores a program from a compilation cache.
-func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (compile.Executable, error) {
 	p := newExecutable(d, g, &plan.Program{})
 	if err := p.Executable.Load(r); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
@@ -65,7 +66,9 @@ func New(cfg Config) (*Device, error) {
 	if d.kernels == nil {
 		d.kernels = &Kernels{}
 	}
-	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: func(g *graph.Graph) base.Checker { return lower.New(family.Table(), g, d.machine(), d.cfg.Lowerings) }, Program: d.lower, Loader: d.load, Price: d.price}
+	d.middleEnd = engine.MiddleEnd[*lower.Lowering]{Table: family.Table(), Checker: func(g *graph.Graph) compile.Checker {
+		return lower.New(family.Table(), g, d.machine(), d.cfg.Lowerings)
+	}, Program: d.lower, Loader: d.load, Price: d.price}
 	d.Device, err = d.cfg.Device(base.Config{Name: "gpu", Version: cfg.Spec.Name, Type: hal.DeviceGPU}, &d.middleEnd, cfg.Spec, cfg.Texels, cfg.Overlap)
 	return d, err
 }
@@ -141,7 +144,7 @@ func launchEstimates(m *cost.Machine, list []plan.Launch) []int64 {
 }
 
 // lower plans a graph and makes it a program.
-func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (compile.Executable, error) {
 	machine := d.machine()
 	machine.Candidates = o.Candidates
 	list, err := lower.Graph(family.Table(), g, machine, d.cfg.Lowerings)

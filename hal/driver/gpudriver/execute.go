@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
@@ -14,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph on its device. It implements base.Executable and engine.Program.
+// executable is a lowered graph on its device. It implements compile.Executable and engine.Program.
 type executable struct {
 	engine.Executable[*machine]
 	dev     *Device
@@ -81,7 +82,7 @@ type machine struct {
 }
 
 // Acquire implements engine.Program.
-func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
+func (p *executable) Acquire(o *compile.RunOptions) (*machine, error) {
 	at := &o.Place
 	if m, ok, _ := p.idle.Acquire(at); ok {
 		if m.memory != nil { // cold, as drivers invalidate caches with each submission, and the memory behind them if it is its own
@@ -118,7 +119,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 func (p *executable) Release(m *machine) { p.idle.Put(m, m.home) }
 
 // Execute implements engine.Program.
-func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
+func (p *executable) Execute(m *machine, r *compile.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := gpu.Options{State: m.state, Profile: profile, Points: r.Points, PointRead: r.PointRead, Until: r.Until, Functional: r.Functional, Preemption: r.Preemption, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.replays.run(p, m, &o, r.Sampled)
@@ -131,7 +132,7 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 	return statistics.Stats(report), nil
 }
 
-// Bytes implements base.Executable.
+// Bytes implements compile.Executable.
 func (p *executable) Bytes() int {
 	n := len(p.program.Consts)
 	for i := range p.program.Dispatches {

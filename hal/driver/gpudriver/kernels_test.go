@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -17,7 +17,7 @@ import (
 func compiled(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
-	return base.Programs(p)[0][0].(*executable).program
+	return compile.Programs(p)[0][0].(*executable).program
 }
 
 // TestKernelsKept: a model that is compiled again gives the program of a new device, from

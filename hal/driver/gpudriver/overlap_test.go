@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/cost"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -65,7 +65,7 @@ func TestOverlap(t *testing.T) {
 			res := require.V(hal.Execute(p, r))(t)
 			cycles[i], outs[i] = res.Stats.Cycles, r.Outputs[0]
 			var text strings.Builder
-			require.NoError(t, p.(base.Explainer).Explain(&text))
+			require.NoError(t, p.(compile.Explainer).Explain(&text))
 			if got := strings.Count(text.String(), "beside the launch of operation"); (got > 0) != overlap {
 				t.Errorf("%s, overlap %v: %d launches compared:\n%s", preset, overlap, got, &text)
 			}

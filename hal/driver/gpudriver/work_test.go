@@ -12,7 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/plan"
 	"github.com/nnsoc/nnsoc/internal/require"
@@ -84,7 +84,7 @@ func TestWork(t *testing.T) {
 		if err != nil {
 			return // the device has not all operations
 		}
-		for _, program := range slices.Concat(base.Programs(p)...) {
+		for _, program := range slices.Concat(compile.Programs(p)...) {
 			x := program.(*executable)
 			err := x.OnZeros(func(m *machine) error {
 				for i := range x.program.Launches {

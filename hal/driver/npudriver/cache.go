@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/npu"
@@ -35,7 +35,7 @@ func (p *executable) Code(c *cache.Coder) (sizes []int) {
 }
 
 // load restores a program from a compilation cache.
-func (d *Device) load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+func (d *Device) load(g *graph.Graph, r *cache.Reader) (compile.Executable, error) {
 	p := newExecutable(d, g, &plan.Program{Map: d.target().Map})
 	err := p.Executable.Load(r)
 	p.idle.KeepsParameters = p.prog.Enter > 0

@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -22,7 +22,7 @@ func TestSavedSizes(t *testing.T) {
 	d := newDevice(t, "pixel4", Config{OnChipBytes: 1 << 20})
 	m := topK(nn.TensorQuant8Asymm, 2, 5, 3)
 	p := require.V(d.PrepareModel(m, hal.PrepareOptions{}))(t)
-	x := base.Programs(p)[0][0].(*executable)
+	x := compile.Programs(p)[0][0].(*executable)
 	for size, ok := range map[int]bool{1 << 31: true, 1<<31 + 1: false} {
 		x.prog.Sizes[1] = size
 		var w cache.Writer

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
@@ -60,7 +60,7 @@ func TestEstimates(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, program := range slices.Concat(base.Programs(p)...) {
+		for _, program := range slices.Concat(compile.Programs(p)...) {
 			x := program.(*executable)
 			l := require.V(x.Plan())(t)
 			took := require.V(l.Cycles())(t)

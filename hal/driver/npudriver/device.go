@@ -3,6 +3,7 @@ package npudriver
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
@@ -56,12 +57,12 @@ func New(cfg Config) (*Device, error) {
 }
 
 // check answers for a graph by the lowering that it would have.
-func (d *Device) check(g *graph.Graph) base.Checker {
+func (d *Device) check(g *graph.Graph) compile.Checker {
 	return lower.Anywhere(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings)
 }
 
 // lower plans a graph and makes it a program.
-func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (base.Executable, error) {
+func (d *Device) lower(g *graph.Graph, o hal.PrepareOptions) (compile.Executable, error) {
 	list, err := lower.Graph(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, o.Candidates)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package npudriver
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/engine"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
@@ -13,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// executable is a lowered graph. It implements base.Executable and engine.Program.
+// executable is a lowered graph. It implements compile.Executable and engine.Program.
 type executable struct {
 	engine.Executable[*machine]
 	dev  *Device
@@ -68,7 +69,7 @@ func (m *machine) cold() {
 }
 
 // Acquire implements engine.Program.
-func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
+func (p *executable) Acquire(o *compile.RunOptions) (*machine, error) {
 	at := &o.Place
 	c, err := p.dev.cores.At(at)
 	if err != nil {
@@ -106,7 +107,7 @@ func (p *executable) Acquire(o *base.RunOptions) (*machine, error) {
 func (p *executable) Release(m *machine) { p.idle.Put(m, m.home) }
 
 // Execute implements engine.Program.
-func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) {
+func (p *executable) Execute(m *machine, r *compile.RunOptions) (hal.Stats, error) {
 	profile := statistics.ProfileOf(r.Profile)
 	o := npu.Options{State: m.state, Profile: profile, Functional: r.Functional, Preemption: r.Preemption, Until: r.Until, Span: statistics.Trace(r.Trace, r.StartFs, 0)}
 	if m.loaded {
@@ -122,5 +123,5 @@ func (p *executable) Execute(m *machine, r *base.RunOptions) (hal.Stats, error) 
 	return statistics.Stats(report), nil
 }
 
-// Bytes implements base.Executable.
+// Bytes implements compile.Executable.
 func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/idle"
@@ -48,7 +49,7 @@ func lowered(t *testing.T, d *Device, name string) *network {
 // cycles runs a network at a place, checks the outputs against the reference's and returns its cycles.
 func (n *network) cycles(t *testing.T, at base.Place) int64 {
 	t.Helper()
-	r := require.V(n.Run(n.inputs, base.RunOptions{Place: at}))(t)
+	r := require.V(n.Run(n.inputs, compile.RunOptions{Place: at}))(t)
 	defer r.Release()
 	for i := range n.want {
 		if got, _ := r.Output(i); !bytes.Equal(got, n.want[i]) {
@@ -117,7 +118,7 @@ func TestParametersFit(t *testing.T) {
 		}
 		engine := base.Place{Memory: &coretest.Flat{}, Caches: &base.Caches{}}
 		n.cycles(t, engine)
-		r := require.V(n.Run(n.inputs, base.RunOptions{Place: engine}))(t)
+		r := require.V(n.Run(n.inputs, compile.RunOptions{Place: engine}))(t)
 		weights := int64(n.prog.EncodedWeights)
 		read, s := int64(0), r.Stats()
 		for i := range s.Operations {

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/arena"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
@@ -38,25 +39,25 @@ func newDevice(host base.Host, clock *hal.Clock) hal.Device {
 		},
 		Identity: "adder-1", // of the instruction set: a compilation cache of another is refused
 		Host:     host, Clock: clock,
-	}, base.NewCompiler(lowering{}))
+	}, compile.New(lowering{}))
 }
 
-// lowering implements base.Loader.
+// lowering implements compile.Loader.
 type lowering struct{}
 
 // passes make a model canonical for the engine.
 var passes = pass.NewPipeline(pass.ResolveShapes, pass.RemoveDeadOperations)
 
-// Passes implements base.Lowering.
+// Passes implements compile.Lowering.
 func (lowering) Passes() pass.Pipeline { return passes }
 
-// Check implements base.Lowering.
-func (lowering) Check(g *graph.Graph) base.Checker { return checker{g} }
+// Check implements compile.Lowering.
+func (lowering) Check(g *graph.Graph) compile.Checker { return checker{g} }
 
 // checker says what the engine cannot do. Support queries ask it, and preparing asks it again.
 type checker struct{ *graph.Graph }
 
-// Types implements base.Checker.
+// Types implements compile.Checker.
 func (c checker) Types(i int) error {
 	op := &c.Operations[i]
 	if _, ok := kernels[op.Type]; !ok {
@@ -68,20 +69,20 @@ func (c checker) Types(i int) error {
 	return nil
 }
 
-// Lowers implements base.Checker.
+// Lowers implements compile.Checker.
 func (c checker) Lowers(i int) error {
 	op := &c.Operations[i]
 	return kernels[op.Type].check(c.Graph, op)
 }
 
-// Defers implements base.Checker.
+// Defers implements compile.Checker.
 func (c checker) Defers(i int) error {
 	return fmt.Errorf("%s: shape and activation must be known when the model is prepared", c.Operations[i].Type)
 }
 
-// Lower implements base.Lowering: it places every value in the memory and emits an instruction
+// Lower implements compile.Lowering: it places every value in the memory and emits an instruction
 // for each operation.
-func (lowering) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
+func (lowering) Lower(g *graph.Graph, _ hal.PrepareOptions) (compile.Executable, error) {
 	p := &program{graph: g, at: make([]int, len(g.Operands))}
 	var buffers []arena.Interval
 	var owners []uint32

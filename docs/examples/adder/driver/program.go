@@ -7,12 +7,12 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// program is a lowered graph. It implements base.Executable and base.Saver.
+// program is a lowered graph. It implements compile.Executable and compile.Saver.
 type program struct {
 	graph  *graph.Graph
 	code   []byte // an instruction per operation of the graph
@@ -20,9 +20,9 @@ type program struct {
 	memory int    // bytes
 }
 
-// Run implements base.Executable: a memory of its own, inputs and constants into it, then
+// Run implements compile.Executable: a memory of its own, inputs and constants into it, then
 // instruction by instruction.
-func (p *program) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+func (p *program) Run(inputs [][]byte, o compile.RunOptions) (compile.Run, error) {
 	r := &finished{p: p, memory: make([]byte, p.memory)}
 	for x := range p.graph.Operands {
 		if o := &p.graph.Operands[x]; o.Type == nn.TensorFloat32 { // and not activations
@@ -48,7 +48,7 @@ func (p *program) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 	return r, nil
 }
 
-// WriteListing implements base.Executable.
+// WriteListing implements compile.Executable.
 func (p *program) WriteListing(w io.Writer) error {
 	for i := range p.graph.Operations {
 		word := func(k int) uint32 { return binary.LittleEndian.Uint32(p.code[i*instructionBytes+4*k:]) }
@@ -60,16 +60,16 @@ func (p *program) WriteListing(w io.Writer) error {
 	return nil
 }
 
-// WriteProgram implements base.Executable.
+// WriteProgram implements compile.Executable.
 func (p *program) WriteProgram(w io.Writer) error {
 	_, err := w.Write(p.code)
 	return err
 }
 
-// Bytes implements base.Executable.
+// Bytes implements compile.Executable.
 func (p *program) Bytes() int { return len(p.code) + 8*len(p.at) }
 
-// Save implements base.Saver. Lowering is cheap; what it decided is saved all the same.
+// Save implements compile.Saver. Lowering is cheap; what it decided is saved all the same.
 func (p *program) Save(w *cache.Writer) {
 	w.Bytes(p.code)
 	w.Uint(uint64(p.memory))
@@ -78,8 +78,8 @@ func (p *program) Save(w *cache.Writer) {
 	}
 }
 
-// Load implements base.Loader. The file may be forged: every place is checked.
-func (lowering) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
+// Load implements compile.Loader. The file may be forged: every place is checked.
+func (lowering) Load(g *graph.Graph, r *cache.Reader) (compile.Executable, error) {
 	p := &program{graph: g, code: r.Bytes(), memory: r.IntUpTo(maxMemory), at: make([]int, len(g.Operands))}
 	for x := range p.at {
 		p.at[x] = r.IntUpTo(maxMemory)
@@ -94,24 +94,24 @@ func (lowering) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
 	return p, r.Err()
 }
 
-// finished is an execution that has ended. It implements base.Run.
+// finished is an execution that has ended. It implements compile.Run.
 type finished struct {
 	p      *program
 	memory []byte
 	stats  hal.Stats
 }
 
-// Output implements base.Run.
+// Output implements compile.Run.
 func (r *finished) Output(i int) ([]byte, []uint32) {
 	x := r.p.graph.Outputs[i]
 	o := &r.p.graph.Operands[x]
 	return r.memory[r.p.at[x]:][:o.Bytes()], o.Dimensions
 }
 
-// Stats implements base.Run.
+// Stats implements compile.Run.
 func (r *finished) Stats() hal.Stats { return r.stats }
 
-// Release implements base.Run.
+// Release implements compile.Run.
 func (r *finished) Release() {}
 
 // charge adds an instruction's costs to an operation of the model. Cycles of all reasons add up

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
@@ -40,7 +40,7 @@ type LayoutReader interface {
 
 // FormsOf returns the forms that an operation accepts.
 func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
-	own := base.Choose(l.own, l.view, op)
+	own := compile.Choose(l.own, l.view, op)
 	if own != nil {
 		if r, ok := own.(LayoutReader); ok {
 			return r.Accepts(op)

@@ -3,7 +3,7 @@ package lower
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/launch"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
@@ -15,14 +15,14 @@ import (
 )
 
 // Operation lowers operations that this driver cannot lower, or otherwise; see
-// base.OperationLowering.
-type Operation = base.OperationLowering[*Lowering]
+// compile.OperationLowering.
+type Operation = compile.OperationLowering[*Lowering]
 
 // Lowering lowers the operations of one graph. It is used twice: to find out whether an
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
 	*step.Object
-	base.Legalization[*Lowering]
+	compile.Legalization[*Lowering]
 	Graph    *graph.Graph
 	view     opspec.View
 	own      []Operation // of the user
@@ -57,7 +57,7 @@ var (
 // before this driver's own lowerings.
 func New(f Families, g *graph.Graph, o *step.Object, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, Graph: g, view: v, own: first, accepted: f.Forms}
+	return &Lowering{Legalization: compile.Legalize(f.Table, first, g, v), Object: o, Graph: g, view: v, own: first, accepted: f.Forms}
 }
 
 // Graph makes the steps of a graph whose shapes and parameters are known.
@@ -65,7 +65,7 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (_ *st
 	defer try.Catch(&err)
 	v := g.View()
 	v.Final = true
-	l := &Lowering{Legalization: base.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, accepted: f.Forms, Final: true}
+	l := &Lowering{Legalization: compile.Legalize(f.Table, first, g, v), Object: o, list: step.List{Object: o}, Graph: g, view: v, own: first, accepted: f.Forms, Final: true}
 	l.assignForms()
 	weights := 0
 	for i := range g.Operands {

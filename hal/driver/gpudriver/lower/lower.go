@@ -12,7 +12,7 @@ import (
 
 	"github.com/x448/float16"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -24,13 +24,13 @@ import (
 )
 
 // Operation lowers operations that this driver cannot lower, or otherwise; see
-// base.OperationLowering.
-type Operation = base.OperationLowering[*Lowering]
+// compile.OperationLowering.
+type Operation = compile.OperationLowering[*Lowering]
 
 // Lowering lowers the operations of one graph. It is used twice: to find out whether an
 // operation can be lowered, when steps are thrown away, and to lower.
 type Lowering struct {
-	base.Legalization[*Lowering]
+	compile.Legalization[*Lowering]
 	graph   *graph.Graph
 	view    opspec.View
 	relaxed bool
@@ -54,7 +54,7 @@ type Machine struct {
 // New begins to lower a graph; first come before the table.
 func New(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []Operation) *Lowering {
 	v := g.View()
-	return &Lowering{Legalization: base.Legalize(t, first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
+	return &Lowering{Legalization: compile.Legalize(t, first, g, v), graph: g, view: v, relaxed: g.Relaxed, machine: machine, values: map[uint32]*layout.Tensor{}}
 }
 
 // Graph lowers a graph whose operations are all supported.

@@ -5,7 +5,7 @@ package lower
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/cost"
@@ -19,13 +19,13 @@ import (
 )
 
 // Operation lowers operations that this driver cannot lower, or otherwise; see
-// base.OperationLowering.
-type Operation = base.OperationLowering[*Lowering]
+// compile.OperationLowering.
+type Operation = compile.OperationLowering[*Lowering]
 
 // Lowering lowers the operations of one graph to steps. It is used twice: to check
 // whether an operation can be lowered, when steps are discarded, and to lower.
 type Lowering struct {
-	base.Legalization[*Lowering]
+	compile.Legalization[*Lowering]
 	spec  *npu.Spec
 	graph *graph.Graph
 	view  opspec.View
@@ -42,7 +42,7 @@ type Lowering struct {
 // newLowering begins to lower a graph; first come before the table.
 func newLowering(t *legal.Table[*Lowering], s *npu.Spec, g *graph.Graph, first []Operation) *Lowering {
 	v := g.View()
-	l := &Lowering{Legalization: base.Legalize(t, first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
+	l := &Lowering{Legalization: compile.Legalize(t, first, g, v), spec: s, graph: g, view: v, value: make([]int, len(g.Operands))}
 	for i := range l.value {
 		l.value[i] = layout.Placed - 1 // none yet
 	}

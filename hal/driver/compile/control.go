@@ -1,4 +1,4 @@
-package base
+package compile
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
@@ -102,7 +103,7 @@ type control struct {
 	*staged
 	stage   *stage
 	request *hal.Buffers
-	at      Place
+	at      base.Place
 	startFs int64
 	stats   hal.Stats // of the calls so far, once one has begun
 	begun   bool
@@ -131,7 +132,7 @@ func (r *controlled) Stats() hal.Stats { return r.stats }
 func (r *controlled) Release() {}
 
 // runControl runs the IF or WHILE that is a stage.
-func (p *staged) runControl(s *stage, r *hal.Buffers, at Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+func (p *staged) runControl(s *stage, r *hal.Buffers, at base.Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
 	op, v := &s.Graph.Operations[0], s.Graph.View()
 	list, err := subgraphs(p.model, s.Graph, op)
 	if err != nil {

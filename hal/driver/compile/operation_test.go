@@ -1,4 +1,4 @@
-package base_test
+package compile_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
@@ -29,16 +29,16 @@ func (x accepts) Lower(int, *nn.Operation) error { return nil }
 
 // TestChoose: the first lowering that accepts an operation has it.
 func TestChoose(t *testing.T) {
-	list := []base.OperationLowering[int]{accepts(nn.OpAdd), accepts(nn.OpMul)}
+	list := []compile.OperationLowering[int]{accepts(nn.OpAdd), accepts(nn.OpMul)}
 	for _, op := range []nn.OperationType{nn.OpAdd, nn.OpMul} {
-		if got := base.Choose(list, opspec.View{}, &nn.Operation{Type: op}); got != accepts(op) {
+		if got := compile.Choose(list, opspec.View{}, &nn.Operation{Type: op}); got != accepts(op) {
 			t.Errorf("%s: %v", op, got)
 		}
 	}
-	if got := base.Choose(list, opspec.View{}, &nn.Operation{Type: nn.OpSub}); got != nil {
+	if got := compile.Choose(list, opspec.View{}, &nn.Operation{Type: nn.OpSub}); got != nil {
 		t.Errorf("SUB, which none takes: %v", got)
 	}
-	if got := base.Identity("gpu", list); got != "gpu+ADD+MUL" {
+	if got := compile.Identity("gpu", list); got != "gpu+ADD+MUL" {
 		t.Error(got)
 	}
 }
@@ -46,23 +46,23 @@ func TestChoose(t *testing.T) {
 // TestExtend: operations of one extension are one entry, with each of its types once.
 func TestExtend(t *testing.T) {
 	types := []hal.ExtensionOperandType{{Type: 1, ByteSize: 4}, {Type: 2, ByteSize: 1}}
-	operation := func(code uint32, types ...hal.ExtensionOperandType) base.Operation[int] {
+	operation := func(code uint32, types ...hal.ExtensionOperandType) compile.Operation[int] {
 		row := *opspec.Lookup(nn.OpRelu)
 		row.Extension, row.Op = "acme.test", nn.OperationType(7<<16|code)
-		return base.Operation[int]{Row: row, Types: types, Lowering: accepts(row.Op)}
+		return compile.Operation[int]{Row: row, Types: types, Lowering: accepts(row.Op)}
 	}
-	x, err := base.Extend([]string{"nnsoc.own"}, []base.OperationLowering[int]{accepts(nn.OpAdd)},
-		[]base.Operation[int]{operation(1, types[0]), operation(2, types...), operation(3, types[1])})
+	x, err := compile.Extend([]string{"nnsoc.own"}, []compile.OperationLowering[int]{accepts(nn.OpAdd)},
+		[]compile.Operation[int]{operation(1, types[0]), operation(2, types...), operation(3, types[1])})
 	if err != nil || len(x.Extensions) != 2 || x.Extensions[0].Name != "nnsoc.own" || x.Extensions[1].Name != "acme.test" ||
 		!slices.Equal(x.Extensions[1].OperandTypes, types) || len(x.Lowerings) != 4 || x.Lowerings[0] != accepts(nn.OpAdd) {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if x, err = base.Extend(nil, nil, []base.Operation[int]{operation(1), operation(2)}); err != nil || len(x.Extensions) != 1 {
+	if x, err = compile.Extend(nil, nil, []compile.Operation[int]{operation(1), operation(2)}); err != nil || len(x.Extensions) != 1 {
 		t.Errorf("of a device without extensions: %+v, %v", x, err)
 	}
 	none := operation(1)
 	none.Lowering = nil
-	require.Fails(t, require.Err(base.Extend(nil, nil, []base.Operation[int]{none})), "an operation without a lowering")
+	require.Fails(t, require.Err(compile.Extend(nil, nil, []compile.Operation[int]{none})), "an operation without a lowering")
 }
 
 // TestLeaves: a pass expands the operations that the table leaves to it and, by the estimates, those that it makes cheaper,
@@ -109,7 +109,7 @@ func TestLeaves(t *testing.T) {
 			}
 			return c.expanded, nil
 		}
-		got := base.Leaves(table, []base.OperationLowering[int]{c.first}, g, &g.Operations[0], pass.ExpandSplit, price)
+		got := compile.Leaves(table, []compile.OperationLowering[int]{c.first}, g, &g.Operations[0], pass.ExpandSplit, price)
 		if got != c.want || len(g.Choices) != c.choices {
 			t.Errorf("%s: %v, %+v", c.name, got, g.Choices)
 		}

@@ -1,4 +1,4 @@
-package base
+package compile
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/statistics"
 	"github.com/nnsoc/nnsoc/nn"
@@ -15,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// staged is a model as stages. It implements Program.
+// staged is a model as stages. It implements base.Program.
 type staged struct {
 	lowering Lowering
 	options  hal.PrepareOptions
@@ -60,9 +61,9 @@ func (p *staged) lower(s *stage, values [][]byte, dims [][]uint32) (Executable, 
 	return p.lowering.Lower(g, p.options)
 }
 
-// Execute implements Program. When an output does not fit its buffer, the
+// Execute implements base.Program. When an output does not fit its buffer, the
 // error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
-func (p *staged) Execute(r *hal.Buffers, at Place) (*hal.Result, error) {
+func (p *staged) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 	g := p.graph
 	for i, x := range g.Inputs {
 		// An input of no bytes is one left out; its stage knows whether it may be.
@@ -110,7 +111,7 @@ func (a *activation) release() {
 }
 
 // call runs the stages on inputs of these shapes, from an instant of the execution on.
-func (p *staged) call(in [][]byte, shapes [][]uint32, r *hal.Buffers, at Place, startFs int64) (*activation, error) {
+func (p *staged) call(in [][]byte, shapes [][]uint32, r *hal.Buffers, at base.Place, startFs int64) (*activation, error) {
 	g := p.graph
 	a := &activation{values: make([][]byte, len(g.Operands)), dims: make([][]uint32, len(g.Operands))}
 	for i, x := range g.Inputs {
@@ -136,7 +137,7 @@ func (p *staged) call(in [][]byte, shapes [][]uint32, r *hal.Buffers, at Place, 
 }
 
 // runStage runs one stage on the values so far.
-func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+func (p *staged) runStage(s *stage, r *hal.Buffers, at base.Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
 	if s.Control {
 		return p.runControl(s, r, at, startFs, values, dims)
 	}
@@ -154,7 +155,7 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, val
 	}
 	run, err := program.Run(in, RunOptions{
 		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, Profile: profile, StartFs: startFs,
-		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at.from(sim.Time(startFs)),
+		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at.From(sim.Time(startFs)),
 	})
 	if late := (*sim.Late)(nil); errors.As(err, &late) {
 		return nil, hal.Stats{}, &sim.Late{At: sim.Time(startFs) + late.At}
@@ -240,7 +241,7 @@ func (s *stage) remember(b boundProgram) {
 	}
 }
 
-// WriteListing implements Program. What executions have lowered is listed
+// WriteListing implements base.Program. What executions have lowered is listed
 // as well.
 func (p *staged) WriteListing(w io.Writer) error {
 	for _, s := range p.stages {
@@ -298,7 +299,7 @@ func (s *stage) describe() string {
 	return fmt.Sprintf("operations %d to %d", first, last)
 }
 
-// WriteProgram implements Program.
+// WriteProgram implements base.Program.
 func (p *staged) WriteProgram(w io.Writer) error {
 	for _, s := range p.stages {
 		if _, err := fmt.Fprintln(w, "stage", s.Graph.Origin[0], len(s.Graph.Operations), s.fixed != nil); err != nil {
@@ -323,7 +324,7 @@ func (p *staged) WriteProgram(w io.Writer) error {
 // last used first. A model of open inputs has none.
 func Programs(p hal.PreparedModel) [][]Executable {
 	var stages [][]Executable
-	x, ok := Unwrap(p).(*staged)
+	x, ok := base.Unwrap(p).(*staged)
 	if !ok {
 		return nil
 	}
@@ -345,7 +346,7 @@ func Programs(p hal.PreparedModel) [][]Executable {
 // ProgramFor returns the program of the first stage of a prepared model for inputs of
 // these values and shapes, lowered now unless it is at hand.
 func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executable, error) {
-	m := Unwrap(p).(*staged)
+	m := base.Unwrap(p).(*staged)
 	return m.program(m.stages[0], inputs, dims)
 }
 

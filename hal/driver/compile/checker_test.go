@@ -1,4 +1,4 @@
-package base_test
+package compile_test
 
 import (
 	"errors"
@@ -7,29 +7,42 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
+// relu is a model of one operation.
+func relu() *nn.Model {
+	in := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}, Lifetime: nn.SubgraphInput}
+	out := in
+	out.Lifetime = nn.SubgraphOutput
+	return &nn.Model{Main: nn.Subgraph{
+		Operands:   []nn.Operand{in, out},
+		Operations: []nn.Operation{{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}}},
+		Inputs:     []uint32{0}, Outputs: []uint32{1},
+	}}
+}
+
 // picky lowers everything and refuses everything by shapes and parameters.
 type picky struct{}
 
-func (picky) Passes() pass.Pipeline             { return pass.NewPipeline(pass.ResolveShapes) }
-func (picky) Check(g *graph.Graph) base.Checker { return picky{} }
-func (picky) Types(int) error                   { return nil }
-func (picky) Lowers(int) error                  { return errors.New("RELU: 1 element, at most 0") }
-func (picky) Defers(int) error                  { return errors.New("RELU: no shape") }
+func (picky) Passes() pass.Pipeline                { return pass.NewPipeline(pass.ResolveShapes) }
+func (picky) Check(g *graph.Graph) compile.Checker { return picky{} }
+func (picky) Types(int) error                      { return nil }
+func (picky) Lowers(int) error                     { return errors.New("RELU: 1 element, at most 0") }
+func (picky) Defers(int) error                     { return errors.New("RELU: no shape") }
 
-func (picky) Lower(*graph.Graph, hal.PrepareOptions) (base.Executable, error) {
+func (picky) Lower(*graph.Graph, hal.PrepareOptions) (compile.Executable, error) {
 	panic("lowers what the checker refuses")
 }
 
 // TestLowersIsAskedAgain: an operation that a checker refuses is not lowered, even without a
 // support query.
 func TestLowersIsAskedAgain(t *testing.T) {
-	d := base.New(base.Config{Name: "toy"}, base.NewCompiler(picky{}))
+	d := base.New(base.Config{Name: "toy"}, compile.New(picky{}))
 	require.ErrorContains(t, require.Err(d.PrepareModel(relu(), hal.PrepareOptions{})), "at most 0")
 }
 
@@ -40,7 +53,7 @@ type without struct {
 	graph *graph.Graph
 }
 
-func (w without) Check(g *graph.Graph) base.Checker { w.graph = g; return w }
+func (w without) Check(g *graph.Graph) compile.Checker { w.graph = g; return w }
 func (w without) Lowers(i int) error {
 	if w.graph.Operations[i].Type == w.op {
 		return errors.New("not here")
@@ -54,7 +67,7 @@ func TestRefusedWithin(t *testing.T) {
 		nn.OpMul:  "WHILE: subgraph 1; operation 1: IF: subgraph 3; operation 0: not here",
 		nn.OpLess: "WHILE: subgraph 0; operation 0: not here",
 	} {
-		d := base.New(base.Config{Name: "toy"}, base.NewCompiler(without{op: op}))
+		d := base.New(base.Config{Name: "toy"}, compile.New(without{op: op}))
 		s, err := d.SupportedOperations(doubling(30, 2))
 		if err != nil || s[0].OK || s[0].Reason != want {
 			t.Errorf("%s: %+v, %v", op, s, err)
@@ -80,7 +93,7 @@ func TestRefusedExpansion(t *testing.T) {
 		Inputs:     []uint32{0}, Outputs: []uint32{1},
 	}}
 	for op, want := range map[nn.OperationType]string{nn.OpTranspose: "DEPTH_TO_SPACE: expanded to not here", nn.OpDepthToSpace: "not here"} {
-		d := base.New(base.Config{Name: "toy"}, base.NewCompiler(nhwc{without{op: op}}))
+		d := base.New(base.Config{Name: "toy"}, compile.New(nhwc{without{op: op}}))
 		if s, err := d.SupportedOperations(m); err != nil || s[0].OK || s[0].Reason != want {
 			t.Errorf("%s: %+v, %v", op, s, err)
 		}
@@ -97,7 +110,7 @@ func (lost) Passes() pass.Pipeline { panic("lost") }
 
 // TestPassesPanic: a panic is named after the device and the call.
 func TestPassesPanic(t *testing.T) {
-	_, err := base.New(base.Config{Name: "toy"}, base.NewCompiler(lost{})).Passes(relu())
+	_, err := base.New(base.Config{Name: "toy"}, compile.New(lost{})).Passes(relu())
 	if err == nil || !strings.HasPrefix(err.Error(), "toy") || !strings.Contains(err.Error(), "panic in Passes") {
 		t.Error(err)
 	}

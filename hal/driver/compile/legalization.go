@@ -1,4 +1,4 @@
-package base
+package compile
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -60,14 +60,4 @@ type Legalized interface {
 	Facts() []legal.Fact
 	// Leaves reports whether the device leaves an operation to a pass that expands it.
 	Leaves(g *graph.Graph, op *nn.Operation, pass string) bool
-}
-
-// Facts lists the rows of the device's table, nil when the device has none.
-func (d *Device) Facts() []legal.Fact {
-	if c, ok := d.compiler.(compiler); ok {
-		if t, ok := c.Lowering.(Legalized); ok {
-			return t.Facts()
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package base
+package compile
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/graph/legal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph/pass"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
 
 // Lowering is the device-specific part of the middle end: it compiles canonical graphs
-// whose shapes and parameters are known to programs. NewCompiler makes a Compiler of it.
+// whose shapes and parameters are known to programs. New makes a compiler of it.
 // Its methods may be called from several goroutines.
 type Lowering interface {
 	// Passes are those that make a model canonical for this device.
@@ -67,7 +69,7 @@ type RunOptions struct {
 	Preference hal.Preference
 	Priority   hal.Priority
 	InBurst    bool
-	Place
+	base.Place
 }
 
 // Run is a finished run.
@@ -79,10 +81,10 @@ type Run interface {
 	Release()
 }
 
-// NewCompiler returns the compiler that makes models canonical, cuts them into stages
+// New returns the compiler that makes models canonical, cuts them into stages
 // and lowers each with l: when the model is prepared, or, where parameters or shapes
 // are missing, when an execution brings them.
-func NewCompiler(l Lowering) Compiler { return compiler{Lowering: l} }
+func New(l Lowering) base.Compiler { return compiler{Lowering: l} }
 
 type compiler struct {
 	Lowering
@@ -101,7 +103,21 @@ func (c compiler) graph(m *nn.Model) *graph.Graph {
 	return g
 }
 
-// Supports implements Compiler.
+// WithOperations is the compiler for a device whose models may have the operations of a table.
+func (c compiler) WithOperations(t *opspec.Table) base.Compiler {
+	c.table = t
+	return c
+}
+
+// Facts lists the rows of the device's table, nil when the device has none.
+func (c compiler) Facts() []legal.Fact {
+	if t, ok := c.Lowering.(Legalized); ok {
+		return t.Facts()
+	}
+	return nil
+}
+
+// Supports implements base.Compiler.
 func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	c.begin()
 	g := c.graph(m)
@@ -161,8 +177,8 @@ func supported(g *graph.Graph, check Checker, i int) error {
 	return err
 }
 
-// Compile implements Compiler.
-func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
+// Compile implements base.Compiler.
+func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (base.Program, error) {
 	return c.compile(m, o)
 }
 
@@ -249,8 +265,8 @@ func (c compiler) compileCalled(p *staged, parts []*graph.Stage) error {
 	return nil
 }
 
-// results runs the passes on a model and records what each makes of it.
-func (c compiler) results(m *nn.Model) ([]hal.PassResult, error) {
+// PassResults runs the passes on a model and records what each makes of it.
+func (c compiler) PassResults(m *nn.Model) ([]hal.PassResult, error) {
 	const maxData = 64 // bytes of a constant that are worth reading
 	text := func(g *graph.Graph) string {
 		var b strings.Builder

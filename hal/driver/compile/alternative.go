@@ -1,4 +1,4 @@
-package base
+package compile
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package base_test
+package compile_test
 
 import (
 	"encoding/binary"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -60,7 +62,7 @@ func TestCacheWeights(t *testing.T) {
 		in = binary.LittleEndian.AppendUint32(in, math.Float32bits(float32(i)))
 	}
 	var results [][]byte
-	for files, d := range []hal.Device{device(behaved()), gpuOf(t)} {
+	for files, d := range []hal.Device{base.New(base.Config{Name: "toy"}, compile.New(picky{})), gpuOf(t)} {
 		model, data := d.NumberOfCacheFilesNeeded()
 		require.Equal(t, [2]int{files, files}, [2]int{model, data}, d.Name())
 	}

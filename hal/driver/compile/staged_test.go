@@ -1,14 +1,15 @@
-package base
+package compile
 
 import (
 	"errors"
 	"fmt"
-	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/burst"
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
@@ -95,7 +96,7 @@ func TestStart(t *testing.T) {
 		Operations: []nn.Operation{{Type: nn.OpFullyConnected, Inputs: []uint32{0, 1, 2, 3}, Outputs: []uint32{4}}}}
 	for _, c := range []struct{ functional, detail, want bool }{{false, false, false}, {false, true, true}, {true, true, false}} {
 		o := hal.ExecuteOptions{Functional: c.functional, Detail: c.detail, Profile: struct{ hal.Profiler }{}}
-		res := require.V(p.Execute(&hal.Buffers{Inputs: [][]byte{{0}}, Outputs: [][]byte{out}, ExecuteOptions: o}, Place{}))(t)
+		res := require.V(p.Execute(&hal.Buffers{Inputs: [][]byte{{0}}, Outputs: [][]byte{out}, ExecuteOptions: o}, base.Place{}))(t)
 		require.Same(t, 2*4*3, res.Stats.Operations[0].MACs)
 		require.Same(t, 0, res.Stats.Operations[1].MACs)
 		got := p.stages[0].fixed.(steady).options
@@ -113,34 +114,12 @@ func TestInputBytes(t *testing.T) {
 	p.graph.Operands[0].Dimensions = []uint32{2}
 	s.bound = []boundProgram{{s.Key([][]byte{{}}, [][]uint32{{2}}), steady{options: &RunOptions{}}}}
 	for size, want := range []string{"", "input 0 has 1 bytes, want 2", "", "input 0 has 3 bytes, want 2"} {
-		res, err := p.Execute(&hal.Buffers{Inputs: [][]byte{make([]byte, size)}, Outputs: [][]byte{{0}}}, Place{})
+		res, err := p.Execute(&hal.Buffers{Inputs: [][]byte{make([]byte, size)}, Outputs: [][]byte{{0}}}, base.Place{})
 		if want != "" {
 			require.ErrorContains(t, err, want)
 		} else if require.NoError(t, err); (len(res.Stats.Counters) == 1) != (size == 0) {
 			t.Errorf("%d bytes: %+v", size, res.Stats.Counters)
 		}
-	}
-}
-
-// TestInsufficient: outputs are too small that have fewer bytes than their shape, and shapes are known if all are.
-func TestInsufficient(t *testing.T) {
-	float := func(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
-	p := &prepared{device: &Device{}, model: &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{float(1), float(0), float(2)}}}}
-	for _, c := range []struct {
-		outputs []uint32
-		known   bool
-	}{{[]uint32{0, 1, 2}, false}, {[]uint32{1, 0, 2}, false}, {[]uint32{0, 2, 2}, true}} {
-		p.model.Main.Outputs = c.outputs
-		_, known := p.known()
-		require.Same(t, c.known, known, c.outputs)
-		b := &bound{buffers: hal.Buffers{Outputs: [][]byte{{}, make([]byte, 8), make([]byte, 8)}}, partial: make([]bool, 3)}
-		b.partial[2] = true
-		res, err := p.insufficient(&hal.Result{OutputDimensions: [][]uint32{{0}, {2}, {3}}}, b, io.ErrShortBuffer)
-		require.Same(t, io.ErrShortBuffer, err)
-		require.Equal(t, []bool{false, false, true}, res.Insufficient)
-	}
-	for preference, want := range map[hal.Preference]time.Duration{hal.LowPower: 0, hal.SustainedSpeed: burst.PollWindow} {
-		require.Same(t, want, (&prepared{options: hal.PrepareOptions{Preference: preference}}).PollWindow(), "polls for")
 	}
 }
 
@@ -154,7 +133,7 @@ func TestMissingResults(t *testing.T) {
 		g := &graph.Graph{Subgraph: nn.Subgraph{Operands: []nn.Operand{x, nn.SubgraphOperand(0), nn.SubgraphOperand(1), x, x},
 			Operations: []nn.Operation{op}, Inputs: []uint32{0}, Outputs: op.Outputs}, Origin: []int{7}}
 		s := &stage{Stage: &graph.Stage{Graph: g, Control: true}}
-		run, _, err := p.runControl(s, &hal.Buffers{}, Place{}, 0, [][]byte{{1}, nil, nil, nil, nil}, make([][]uint32, 5))
+		run, _, err := p.runControl(s, &hal.Buffers{}, base.Place{}, 0, [][]byte{{1}, nil, nil, nil, nil}, make([][]uint32, 5))
 		if want != "" {
 			require.ErrorContains(t, err, want)
 		} else if require.NoError(t, err); len(run.(*controlled).values) != n {
@@ -186,5 +165,48 @@ func TestSubgraphs(t *testing.T) {
 	}
 	for _, v := range [][]value{{}, {{data: []byte{1, 1}}}, {{}}, {{data: []byte{1}}, {data: []byte{1}}}} {
 		require.Fails(t, require.Err(truth(v)), "a condition of", len(v), "values")
+	}
+}
+
+// TestSizes: operations of canonical graphs and bytes of programs count once, of called subgraphs too.
+func TestSizes(t *testing.T) {
+	program := func(operations, bytes int) *staged {
+		return &staged{graph: &graph.Graph{Subgraph: nn.Subgraph{Operations: make([]nn.Operation, operations)}},
+			stages: []*stage{{}, {fixed: sized{bytes: bytes}}}}
+	}
+	p, child := program(2, 100), program(3, 7)
+	p.children = map[uint32]*staged{0: child, 1: child}
+	operations, bytes := p.Size()
+	require.Same(t, [2]int{5, 107}, [2]int{operations, bytes}, "operations and bytes")
+	require.Same(t, 100, p.Bytes(), "bytes without subgraphs")
+}
+
+// TestForgedOrigins: a cached program's operations are from operations that the model has.
+func TestForgedOrigins(t *testing.T) {
+	m := &nn.Model{Main: nn.Subgraph{Operations: make([]nn.Operation, 2)}}
+	for origin, ok := range map[int64]bool{0: true, 1: true, -1: false, 2: false} {
+		w := &cache.Writer{}
+		w.Subgraph(&nn.Subgraph{Operations: m.Main.Operations[:1]}, true)
+		w.Int(origin)
+		r := cache.NewReader(w.Parts())
+		_, err := compiler{}.Load(m, hal.PrepareOptions{}, r)
+		require.Check(t, err != nil && (r.Err() == nil) == ok, "origin %d: %v, of the reader %v", origin, err, r.Err())
+	}
+}
+
+// TestWriteChoices: what was expanded by price, and what was not.
+func TestWriteChoices(t *testing.T) {
+	g, b := &graph.Graph{}, &strings.Builder{}
+	for i, c := range []graph.Choice{{Legal: 9, Expanded: 8}, {Legal: 9, Expanded: 9}, {Legal: 9, Refusal: "no"}} {
+		c.Origin, c.Operation, c.Pass = 4+i, nn.OpPad, "split"
+		g.Choices = append(g.Choices, c)
+	}
+	const want = `operations with an expansion, by the estimate of each alone
+4 PAD: own kernel 9 cycles; expanded 8 cycles, chosen (split)
+5 PAD: own kernel 9 cycles, chosen; expanded 9 cycles (split)
+6 PAD: own kernel 9 cycles, chosen; the device refuses the expansion: no (split)
+`
+	if err := writeChoices(b, g); err != nil || b.String() != want {
+		t.Errorf("%s%v", b, err)
 	}
 }

@@ -1,4 +1,4 @@
-package base_test
+package compile_test
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/compile"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -112,7 +112,7 @@ func TestControl(t *testing.T) {
 			}
 			var deferred int64
 			for _, k := range r.Stats.Counters {
-				if k.Name == base.DeferredCounter {
+				if k.Name == compile.DeferredCounter {
 					deferred = k.Value
 				}
 			}

@@ -1,0 +1,73 @@
+package compile
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Chooser is an Executable that can list the candidates of its steps: see hal.Chooser.
+type Chooser interface {
+	Choices() ([]hal.Choice, error)
+}
+
+// Choices are those of all stages that are lowered already, called subgraphs left out.
+func (p *staged) Choices() (list []hal.Choice, err error) {
+	for _, s := range p.stages {
+		if x, ok := s.fixed.(Chooser); ok {
+			more, err := x.Choices()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+		}
+	}
+	return list, nil
+}
+
+// Cascades are those of all stages that are lowered already, called subgraphs left out.
+func (p *staged) Cascades() (list []hal.Cascade) {
+	for _, s := range p.stages {
+		if x, ok := s.fixed.(hal.Cascader); ok {
+			list = append(list, x.Cascades()...)
+		}
+	}
+	return list
+}
+
+// Explainer is an Executable that can print the estimated costs of its steps, those when it
+// runs alone, and the candidates of each.
+type Explainer interface {
+	Explain(w io.Writer) error
+}
+
+// Explain prints the steps of all stages that are lowered already.
+func (p *staged) Explain(w io.Writer) error {
+	return p.writeLowered(w, func(e Executable, w io.Writer) error {
+		x, ok := e.(Explainer)
+		if !ok {
+			return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
+		}
+		return x.Explain(w)
+	})
+}
+
+// writeLowered prints something of all stages that are lowered already, those of called subgraphs among them.
+func (p *staged) writeLowered(w io.Writer, write func(Executable, io.Writer) error) error {
+	for _, s := range p.stages {
+		var err error
+		switch {
+		case s.Control:
+			err = p.ofChildren(s, w, func(p *staged, w io.Writer) error { return p.writeLowered(w, write) })
+		case s.fixed == nil:
+			_, err = fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe())
+		default:
+			err = write(s.fixed, w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return writeChoices(w, p.graph)
+}
