@@ -77,7 +77,8 @@ func NewPlot(a *cli.App) *cobra.Command {
 		Short: "draw results for a publication",
 		Long: `plot draws files of results as SVG, PNG or PDF:
   pareto       energy over latency with their frontier: rows of sweeps (results.csv), plans
-               of strategies (nnsoc partition --json), runs on devices (nnsoc run --json)
+               of strategies (nnsoc partition --json; nnsoc schedule --json: energy of all
+               results over the mean latency), runs on devices (nnsoc run --json)
   scaling      a column of sweeps over the values of a key (--x), a line per network and device
   roofline     the operations of runs (nnsoc run --json) below the limits of engines and memory
   sensitivity  the effect of lower and higher values of keys (nnsoc sensitivity --json)
@@ -279,8 +280,8 @@ func series(list []row, lines bool) (_ []plot.Series, of string) {
 	return out, of
 }
 
-// costs reads latency and energy of plans or runs: of each strategy or device a series. They
-// are of a network on a SoC.
+// costs reads latency and energy of plans, scenarios or runs: of each strategy or device a series. They
+// are of a network on a SoC, or of a scenario there.
 func costs(name string) (list []plot.Series, of string, err error) {
 	data, err := input.ReadModelFile(name)
 	if err != nil {
@@ -294,9 +295,30 @@ func costs(name string) (list []plot.Series, of string, err error) {
 			LatencyUS float64 `json:"latency_us"`
 			EnergyUJ  float64 `json:"energy_uj"`
 		}
+		Scenarios []struct {
+			Scenario   struct{ Name string }
+			SoC        string
+			Strategies []struct {
+				Strategy string
+				MeanMS   float64 `json:"mean_ms"`
+				EnergyUJ float64 `json:"energy_uj"`
+			}
+		}
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
+	}
+	for _, x := range f.Scenarios {
+		for _, s := range x.Strategies {
+			name := s.Strategy
+			if of = x.Scenario.Name + " on " + x.SoC; len(f.Scenarios) > 1 {
+				name, of = name+": "+x.Scenario.Name, "scenarios on "+x.SoC
+			}
+			list = append(list, plot.Series{Name: name, Group: x.Scenario.Name, Points: plotter.XYs{{X: s.MeanMS * 1e3, Y: s.EnergyUJ}}})
+		}
+	}
+	if len(list) > 0 {
+		return list, of, nil
 	}
 	of = f.Model + " on " + f.SoC
 	add := func(what string, us, uj float64) {
