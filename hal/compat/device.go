@@ -33,23 +33,23 @@ func (d *Device) available() hal.Status {
 	return hal.StatusNone
 }
 
-// GetCapabilities is that of HAL 1.0.
+// GetCapabilities returns the performance figures of the device as HAL 1.0 has them.
 func (d *Device) GetCapabilities() (hal.Status, CapabilitiesV1_0) {
 	return d.available(), ToV1_0(d.device.Capabilities())
 }
 
-// GetCapabilities_1_1 is that of HAL 1.1.
+// GetCapabilities_1_1 returns the performance figures of the device as HAL 1.1 has them.
 func (d *Device) GetCapabilities_1_1() (hal.Status, CapabilitiesV1_1) {
 	return d.available(), ToV1_1(d.device.Capabilities())
 }
 
-// GetCapabilities_1_2 is that of HAL 1.2.
+// GetCapabilities_1_2 returns the performance figures of the device as HAL 1.2 has them.
 func (d *Device) GetCapabilities_1_2() (hal.Status, CapabilitiesV1_2) {
 	v, _ := ToV1_2(d.device.Capabilities())
 	return d.available(), v
 }
 
-// GetCapabilities_1_3 is that of HAL 1.3.
+// GetCapabilities_1_3 returns the performance figures of the device as HAL 1.3 has them.
 func (d *Device) GetCapabilities_1_3() (hal.Status, CapabilitiesV1_3) {
 	return d.available(), ToV1_3(d.device.Capabilities())
 }
@@ -106,17 +106,17 @@ func (d *Device) PrepareModel(m *nn.Model, cb PreparedModelCallback) hal.Status 
 	return d.prepare(V1_0, m, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: hal.PriorityMedium}, cb)
 }
 
-// PrepareModel_1_1 is that of HAL 1.1.
+// PrepareModel_1_1 prepares a model of HAL 1.1 and calls back with the result.
 func (d *Device) PrepareModel_1_1(m *nn.Model, p hal.Preference, cb PreparedModelCallback) hal.Status {
 	return d.prepare(V1_1, m, hal.PrepareOptions{Preference: p, Priority: hal.PriorityMedium}, cb)
 }
 
-// PrepareModel_1_2 is that of HAL 1.2.
+// PrepareModel_1_2 prepares a model of HAL 1.2 and calls back with the result.
 func (d *Device) PrepareModel_1_2(m *nn.Model, p hal.Preference, c hal.Cache, cb PreparedModelCallback) hal.Status {
 	return d.prepare(V1_2, m, hal.PrepareOptions{Preference: p, Priority: hal.PriorityMedium, Cache: c}, cb)
 }
 
-// PrepareModel_1_3 is that of HAL 1.3.
+// PrepareModel_1_3 prepares a model of HAL 1.3 and calls back with the result.
 func (d *Device) PrepareModel_1_3(m *nn.Model, o hal.PrepareOptions, cb PreparedModelCallback) hal.Status {
 	return d.prepare(V1_3, m, o, cb)
 }
@@ -168,12 +168,12 @@ func visible(v Version, s hal.Status) hal.Status {
 	return s
 }
 
-// PrepareModelFromCache is that of HAL 1.2. Callback and result have the same status.
+// PrepareModelFromCache prepares a model from the files of a cache, as HAL 1.2 does. Callback and result have the same status.
 func (d *Device) PrepareModelFromCache(c hal.Cache, cb PreparedModelCallback) hal.Status {
 	return d.fromCache(V1_2, nil, c, cb)
 }
 
-// PrepareModelFromCache_1_3 is that of HAL 1.3.
+// PrepareModelFromCache_1_3 prepares a model from the files of a cache, as HAL 1.3 does.
 func (d *Device) PrepareModelFromCache_1_3(deadline *hal.TimePoint, c hal.Cache, cb PreparedModelCallback) hal.Status {
 	return d.fromCache(V1_3, deadline, c, cb)
 }

@@ -30,12 +30,12 @@ func (p *PreparedModel) Execute(r *hal.Request, cb ExecutionCallback) hal.Status
 	})
 }
 
-// Execute_1_2 is that of HAL 1.2.
+// Execute_1_2 starts an execution of HAL 1.2, which ends by a call back.
 func (p *PreparedModel) Execute_1_2(r *hal.Request, measure bool, cb ExecutionCallback) hal.Status {
 	return p.execute(V1_2, r, hal.ExecuteOptions{MeasureTiming: measure}, cb)
 }
 
-// Execute_1_3 is that of HAL 1.3.
+// Execute_1_3 starts an execution of HAL 1.3, which ends by a call back.
 func (p *PreparedModel) Execute_1_3(r *hal.Request, measure bool, deadline *hal.TimePoint, loopTimeout time.Duration, cb ExecutionCallback) hal.Status {
 	return p.execute(V1_3, r, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout}, cb)
 }
@@ -93,12 +93,12 @@ func report(v Version, res *hal.Result, err error) (hal.Status, []hal.OutputShap
 	return visible(v, status), nil, hal.NoTiming
 }
 
-// ExecuteSynchronously is that of HAL 1.2.
+// ExecuteSynchronously executes a request of HAL 1.2 and returns when it has ended.
 func (p *PreparedModel) ExecuteSynchronously(r *hal.Request, measure bool) (hal.Status, []hal.OutputShape, hal.Timing) {
 	return p.synchronously(V1_2, r, hal.ExecuteOptions{MeasureTiming: measure})
 }
 
-// ExecuteSynchronously_1_3 is that of HAL 1.3.
+// ExecuteSynchronously_1_3 executes a request of HAL 1.3 and returns when it has ended.
 func (p *PreparedModel) ExecuteSynchronously_1_3(r *hal.Request, measure bool, deadline *hal.TimePoint, loopTimeout time.Duration) (hal.Status, []hal.OutputShape, hal.Timing) {
 	return p.synchronously(V1_3, r, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout})
 }
@@ -114,7 +114,7 @@ func (p *PreparedModel) synchronously(v Version, r *hal.Request, o hal.ExecuteOp
 // FencedExecutionCallback is IFencedExecutionCallback.getExecutionInfo.
 type FencedExecutionCallback func() (status hal.Status, launched, fenced hal.Timing)
 
-// ExecuteFenced is that of HAL 1.3. Fence and callback are nil unless the status is NONE.
+// ExecuteFenced starts an execution of HAL 1.3 that waits for fences and signals one. Fence and callback are nil unless the status is NONE.
 func (p *PreparedModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, measure bool, deadline *hal.TimePoint, loopTimeout, afterFence time.Duration) (hal.Status, *hal.SyncFence, FencedExecutionCallback) {
 	f, err := p.model.ExecuteFenced(r, waitFor, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout}, afterFence)
 	if err != nil {

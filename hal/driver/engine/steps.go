@@ -52,7 +52,7 @@ func (c *Candidate) String() string {
 // errLoaded is the reason why a program has no plan.
 var errLoaded = errors.New("a program from a compilation cache has no steps")
 
-// WriteSteps implements base.StepWriter.
+// WriteSteps implements compile.StepWriter.
 func (x *Executable[M]) WriteSteps(w io.Writer) error {
 	if x.loaded {
 		return errLoaded
@@ -60,7 +60,7 @@ func (x *Executable[M]) WriteSteps(w io.Writer) error {
 	return x.program.Steps(w)
 }
 
-// Choices implements base.Chooser: the steps with several candidates.
+// Choices implements compile.Chooser: the steps with several candidates.
 func (x *Executable[M]) Choices() (list []hal.Choice, err error) {
 	if x.loaded {
 		return nil, errLoaded
@@ -84,7 +84,7 @@ func (x *Executable[M]) Choices() (list []hal.Choice, err error) {
 	return list, nil
 }
 
-// Explain implements base.Explainer: steps with the ratio of estimated and simulated cycles, the sum, and
+// Explain implements compile.Explainer: steps with the ratio of estimated and simulated cycles, the sum, and
 // below each step the candidates that were compared.
 func (x *Executable[M]) Explain(w io.Writer) error {
 	if x.loaded {
