@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
@@ -89,6 +90,18 @@ var corners = []corner{
 	{"a norm with dilation", 18, func(n *network) string {
 		return n.add("LpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 3}, 3, 100, -4)}, attribute("kernel_shape", []int64{2}), attribute("dilations", []int64{2}), attribute("p", 2))
 	}, onnxfile.Float, []int64{1, 1, 1}, []float64{5}},
+	{"a weighted loss", 13, func(n *network) string {
+		x, t := n.given(onnxfile.Float, []int64{1, 2, 2}, 1, 2, 3, 4), n.given(onnxfile.Int64, []int64{1, 2}, 1, 0)
+		return n.add("NegativeLogLikelihoodLoss", []string{x, t, n.given(onnxfile.Float, []int64{2}, 2, 1)})
+	}, onnxfile.Float, nil, []float64{-7.0 / 3}},
+	{"a loss that leaves a class out", 13, func(n *network) string {
+		x, t := n.given(onnxfile.Float, []int64{1, 2, 2}, 1, 2, 3, 4), n.given(onnxfile.Int64, []int64{1, 2}, 1, 0)
+		return n.add("NegativeLogLikelihoodLoss", []string{x, t}, attribute("ignore_index", 0), attribute("reduction", "none"))
+	}, onnxfile.Float, []int64{1, 2}, []float64{-3, 0}},
+	{"a loss of logits", 13, func(n *network) string {
+		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
+		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))
+	}, onnxfile.Float, nil, []float64{math.Log(8)}},
 }
 
 // TestCorners holds corners of operators, which random networks found beside ONNX Runtime.

@@ -19,6 +19,9 @@ func embedLayerNorm(c *conversion) {
 	}
 	rows := func(table int, idx uint32) uint32 {
 		x := c.reals(table)
+		if d := c.Dims(x); len(d) != 2 {
+			c.Failf("input %d has the shape %v, rows of a table needed", table, d)
+		}
 		return c.GatherAxis(x, 0, c.counted(idx, c.Dims(x)[0]))
 	}
 	sum := rows(tables, c.indices(words))

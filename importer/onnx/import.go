@@ -305,8 +305,6 @@ var absentOperators = []operator{
 	{name: "RegexFullMatch", lacks: noStrings},
 	{name: "TfIdfVectorizer", lacks: "NNAPI counts no sequences of words"},
 	{name: "ImageDecoder", lacks: "NNAPI decodes no pictures"},
-	{name: "NegativeLogLikelihoodLoss", lacks: noTraining},
-	{name: "SoftmaxCrossEntropyLoss", lacks: noTraining},
 	{name: "Adagrad", domain: "ai.onnx.preview.training", lacks: noTraining},
 	{name: "Adam", domain: "ai.onnx.preview.training", lacks: noTraining},
 	{name: "Momentum", domain: "ai.onnx.preview.training", lacks: noTraining},
