@@ -56,6 +56,7 @@ func wrapHelp(a *cli.App, print func(*cobra.Command, []string)) func(*cobra.Comm
 			return
 		}
 		fit(c)
+		c.Flags().VisitAll(withoutDefault)
 		print(c, args)
 	}
 }
@@ -106,6 +107,16 @@ func helpObject(c *cobra.Command) helpReport {
 	c.LocalFlags().VisitAll(add(false))
 	c.InheritedFlags().VisitAll(add(true))
 	return r
+}
+
+// zeros are the defaults that help does not print, of types whose empty text it would; "" of others.
+var zeros = map[string]string{"int": "0", "uint": "0", "float64": "0", "duration": "0s", "stringSlice": "[]", "stringArray": "[]", "intSlice": "[]"}
+
+// withoutDefault keeps an empty default out of help: "(default )" and "(default [])" say nothing.
+func withoutDefault(f *pflag.Flag) {
+	if f.DefValue == "" || f.DefValue == "[]" {
+		f.DefValue = zeros[f.Value.Type()]
+	}
 }
 
 // fit fills the paragraphs of a command's help that are too wide anew.

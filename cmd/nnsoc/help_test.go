@@ -29,6 +29,9 @@ func TestHelpFits(t *testing.T) {
 		if code := execute(append(strings.Fields(c.CommandPath())[1:], "--help"), &out, &errs); code != 0 {
 			t.Errorf("%s --help: exit code %d: %s", c.CommandPath(), code, errs.String())
 		}
+		for _, empty := range []string{"(default )", "(default [])", `(default "")`} {
+			require.Check(t, !strings.Contains(out.String(), empty), "%s --help has %s", c.CommandPath(), empty)
+		}
 		before, rest, _ := strings.Cut(out.String(), "\nExamples:\n")
 		_, after, _ := strings.Cut(rest, "\n\n")
 		for _, l := range strings.Split(before+"\n"+after, "\n") {
