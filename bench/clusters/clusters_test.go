@@ -159,3 +159,12 @@ func stagesOf(p *Problem, plan partition.Plan) string {
 	}
 	return strings.Join(l, ", ")
 }
+
+// names lists the devices of a set.
+func (s Set) names() []string {
+	var l []string
+	for _, d := range s.devices {
+		l = append(l, d.name)
+	}
+	return l
+}

@@ -77,15 +77,6 @@ type Set struct {
 	devices []cores
 }
 
-// names lists the devices of a set.
-func (s Set) names() []string {
-	var l []string
-	for _, d := range s.devices {
-		l = append(l, d.name)
-	}
-	return l
-}
-
 // Parse returns the sets that names stand for: "cpu:gold" is all cores of a cluster, "cpu:gold:2" two of them, and "cpu:any"
 // alone every division of the cores of all clusters.
 func (x *CPU) Parse(names []string) ([]Set, error) {
