@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 )
 
 func transpose(n *network) {
@@ -63,7 +64,7 @@ func squeeze(n *network) {
 		return
 	}
 	in, list := n.listedAxes(x, written)
-	n.moved("Squeeze", reduced(x.dims, axes, false), x, in, list...)
+	n.moved("Squeeze", shapetest.Reduced(x.dims, axes, false), x, in, list...)
 }
 
 func unsqueeze(n *network) {
@@ -237,7 +238,7 @@ func expand(n *network) {
 	written := slices.Clone(to)
 	if len(to) == len(x.dims) && n.chance(2) {
 		written[n.random.IntN(len(to))] = 1
-		to = broadcast(x.dims, written)
+		to = shapetest.Broadcast(x.dims, written)
 	}
 	n.moved("Expand", to, x, []string{x.name, n.ints(written...)})
 }
@@ -412,7 +413,7 @@ func shapeOf(n *network) {
 func where(n *network) {
 	x := n.some(slices.Concat(numbers, smalls), 0, 5, plain)
 	y := n.partner(x)
-	dims := broadcast(x.dims, y.dims)
+	dims := shapetest.Broadcast(x.dims, y.dims)
 	c := slices.Clone(dims[n.upTo(int64(len(dims))+1):])
 	by := n.weights(onnxfile.Bool, c...)
 	if n.chance(2) {

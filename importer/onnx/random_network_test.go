@@ -11,6 +11,7 @@ import (
 	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 )
 
 // drawn is a value of a random network.
@@ -238,7 +239,7 @@ func touchy(v *drawn) bool { return v.exact }
 func (n *network) partner(a *drawn) *drawn {
 	if n.chance(3) {
 		for _, v := range n.values {
-			if v.of == a.of && v.step == 0 && broadcast(a.dims, v.dims) != nil && n.chance(2) {
+			if v.of == a.of && v.step == 0 && shapetest.Broadcast(a.dims, v.dims) != nil && n.chance(2) {
 				return n.read(v)
 			}
 		}
@@ -256,25 +257,6 @@ func (n *network) partner(a *drawn) *drawn {
 		return n.weights(a.of, dims...)
 	}
 	return n.read(n.input(a.of, dims...))
-}
-
-// broadcast is the shape of two together; nil where there is none.
-func broadcast(a, b []int64) []int64 {
-	out := make([]int64, max(len(a), len(b)))
-	for i := range out {
-		x, y := int64(1), int64(1)
-		if k := i - (len(out) - len(a)); k >= 0 {
-			x = a[k]
-		}
-		if k := i - (len(out) - len(b)); k >= 0 {
-			y = b[k]
-		}
-		if x != y && x != 1 && y != 1 {
-			return nil
-		}
-		out[i] = max(x, y)
-	}
-	return out
 }
 
 // result appends a node with one result.
@@ -301,20 +283,6 @@ func (n *network) further(of onnxfile.DataType, dims []int64, from *drawn) *draw
 	node.Outputs = append(node.Outputs, v.name)
 	n.values = append(n.values, v)
 	return v
-}
-
-// reduced is a shape without some dimensions, or with 1 for them.
-func reduced(dims []int64, axes []int64, keep bool) (out []int64) {
-	out = []int64{}
-	for i, d := range dims {
-		switch {
-		case !slices.Contains(axes, int64(i)):
-			out = append(out, d)
-		case keep:
-			out = append(out, 1)
-		}
-	}
-	return out
 }
 
 // someAxes are different dimensions.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 )
 
 // randomOperator is an operator of random networks, since an operator set.
@@ -58,7 +59,7 @@ func binaryOperator(op string, from int64, of []onnxfile.DataType, bits func(a, 
 		if most > 1<<24 {
 			return
 		}
-		v := n.result(op, a.of, broadcast(a.dims, b.dims), nil, []string{a.name, b.name})
+		v := n.result(op, a.of, shapetest.Broadcast(a.dims, b.dims), nil, []string{a.name, b.name})
 		v.most = most
 		v.exact = a.exact && b.exact && (op == "Max" || op == "Min") || a.of != onnxfile.Float && a.of != onnxfile.Float16
 	}}
@@ -76,7 +77,7 @@ func compared(op string, from int64, of []onnxfile.DataType) randomOperator {
 		if !b.exact {
 			return
 		}
-		n.result(op, onnxfile.Bool, broadcast(a.dims, b.dims), nil, []string{a.name, b.name}).exact = true
+		n.result(op, onnxfile.Bool, shapetest.Broadcast(a.dims, b.dims), nil, []string{a.name, b.name}).exact = true
 	}}
 }
 
@@ -115,7 +116,7 @@ func reducing(op string, listed int64, of []onnxfile.DataType) randomOperator {
 		}
 		dims := x.dims
 		if !noop {
-			dims = reduced(x.dims, axes, keep)
+			dims = shapetest.Reduced(x.dims, axes, keep)
 		}
 		v := n.result(op, x.of, dims, []*drawn{x}, in, list...)
 		v.most = x.most * float64(elements(x.dims))
@@ -132,7 +133,7 @@ func winner(op string) randomOperator {
 		if n.opset >= 12 && n.chance(3) {
 			list = append(list, attribute("select_last_index", 1))
 		}
-		n.result(op, onnxfile.Int64, reduced(x.dims, []int64{axis}, keep), nil, []string{x.name}, list...).exact = true
+		n.result(op, onnxfile.Int64, shapetest.Reduced(x.dims, []int64{axis}, keep), nil, []string{x.name}, list...).exact = true
 	}}
 }
 
@@ -310,7 +311,7 @@ func matMul(n *network) {
 	if len(b) > 1 {
 		columns = b[len(b)-1:]
 	}
-	out := slices.Clone(broadcast(x, y))
+	out := slices.Clone(shapetest.Broadcast(x, y))
 	if len(rows) > 0 {
 		out = append(out, rows[len(rows)-1])
 	}

@@ -235,25 +235,6 @@ func (n *randomNetwork) computed(op, kind string, options fields, in []*drawn, o
 	}
 }
 
-// together is the shape of two that broadcast, nil where they do not.
-func together(a, b []int32) []int32 {
-	out := make([]int32, max(len(a), len(b)))
-	for i := range out {
-		x, y := int32(1), int32(1)
-		if k := i - (len(out) - len(a)); k >= 0 {
-			x = a[k]
-		}
-		if k := i - (len(out) - len(b)); k >= 0 {
-			y = b[k]
-		}
-		if x != y && x != 1 && y != 1 {
-			return nil
-		}
-		out[i] = max(x, y)
-	}
-	return out
-}
-
 // partner is a tensor that broadcasts with another of its type.
 func (n *randomNetwork) partner(x *drawn) *drawn {
 	shape := slices.Clone(x.Shape[n.random.IntN(len(x.Shape)+1):])
@@ -267,20 +248,6 @@ func (n *randomNetwork) partner(x *drawn) *drawn {
 		return n.constant(a)
 	}
 	return n.input(a)
-}
-
-// reduced is a shape without dimensions, or with 1 for them.
-func reduced(shape []int32, axes []int, keep bool) []int32 {
-	out := []int32{}
-	for i, d := range shape {
-		switch {
-		case !slices.Contains(axes, i):
-			out = append(out, d)
-		case keep:
-			out = append(out, 1)
-		}
-	}
-	return out
 }
 
 // someAxes are different dimensions, and how they are written.

@@ -2,6 +2,8 @@ package tflite
 
 import (
 	"slices"
+
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 )
 
 var (
@@ -52,7 +54,7 @@ func drawBinary(op, kind string, codes []int, own bool) func(n *randomNetwork) {
 		if n.chance(2) {
 			in = []*drawn{y, x}
 		}
-		n.computed(op, kind, options, in, n.like(x, together(x.Shape, y.Shape), own))
+		n.computed(op, kind, options, in, n.like(x, shapetest.Broadcast(x.Shape, y.Shape), own))
 	}
 }
 
@@ -60,7 +62,7 @@ func drawCompared(op, kind string) func(n *randomNetwork) {
 	return func(n *randomNetwork) {
 		x := n.some([]int{typeFloat32, typeInt32}, 1, 4, touchy)
 		y := n.partner(x)
-		n.computed(op, kind, nil, []*drawn{x, y}, arg{Tensor: bools(together(x.Shape, y.Shape)).Tensor})
+		n.computed(op, kind, nil, []*drawn{x, y}, arg{Tensor: bools(shapetest.Broadcast(x.Shape, y.Shape)).Tensor})
 	}
 }
 
@@ -72,7 +74,7 @@ func drawReducing(op string, codes []int, own bool) func(n *randomNetwork) {
 			return
 		}
 		keep := n.chance(2)
-		n.computed(op, "ReducerOptions", fields{"keep_dims": keep}, []*drawn{x, n.ints(written...)}, n.like(x, reduced(x.Shape, axes, keep), own))
+		n.computed(op, "ReducerOptions", fields{"keep_dims": keep}, []*drawn{x, n.ints(written...)}, n.like(x, shapetest.Reduced(x.Shape, axes, keep), own))
 	}
 }
 
@@ -396,7 +398,7 @@ func drawUnpack(n *randomNetwork) {
 	axis := n.random.IntN(len(x.Shape))
 	outs := []arg{}
 	for range x.Shape[axis] {
-		outs = append(outs, n.like(x, reduced(x.Shape, []int{axis}, false), false))
+		outs = append(outs, n.like(x, shapetest.Reduced(x.Shape, []int{axis}, false), false))
 	}
 	for _, y := range n.apply("UNPACK", "UnpackOptions", fields{"num": len(outs), "axis": n.axis(len(x.Shape), axis)}, []*drawn{x}, outs...) {
 		y.exact, y.steps = x.exact, x.steps
@@ -450,7 +452,7 @@ func drawWinner(op, kind string) func(n *randomNetwork) {
 	return func(n *randomNetwork) {
 		x := n.some(dataCodes, 1, 4, touchy)
 		axis := n.random.IntN(len(x.Shape))
-		n.computed(op, kind, fields{"output_type": typeInt32}, []*drawn{x, n.constant(i32(nil, float64(n.axis(len(x.Shape), axis))))}, arg{Tensor: i32(reduced(x.Shape, []int{axis}, false)).Tensor})
+		n.computed(op, kind, fields{"output_type": typeInt32}, []*drawn{x, n.constant(i32(nil, float64(n.axis(len(x.Shape), axis))))}, arg{Tensor: i32(shapetest.Reduced(x.Shape, []int{axis}, false)).Tensor})
 	}
 }
 
