@@ -44,26 +44,25 @@ type Explainer interface {
 
 // Explain prints the steps of all stages that are lowered already.
 func (p *staged) Explain(w io.Writer) error {
-	return p.writeLowered(w, func(e Executable, w io.Writer) error {
-		x, ok := e.(Explainer)
-		if !ok {
-			return hal.Errorf(hal.InvalidArgument, "this device explains no steps")
-		}
-		return x.Explain(w)
-	})
+	return writeLowered(p, w, "explains", Explainer.Explain)
 }
 
-// writeLowered prints something of all stages that are lowered already, those of called subgraphs among them.
-func (p *staged) writeLowered(w io.Writer, write func(Executable, io.Writer) error) error {
+// writeLowered prints something of all stages that are lowered already, those of called subgraphs among them, on devices
+// whose programs are an X.
+func writeLowered[X any](p *staged, w io.Writer, verb string, write func(X, io.Writer) error) error {
 	for _, s := range p.stages {
 		var err error
 		switch {
 		case s.Control:
-			err = p.ofChildren(s, w, func(p *staged, w io.Writer) error { return p.writeLowered(w, write) })
+			err = p.ofChildren(s, w, func(p *staged, w io.Writer) error { return writeLowered(p, w, verb, write) })
 		case s.fixed == nil:
 			_, err = fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe())
 		default:
-			err = write(s.fixed, w)
+			x, ok := s.fixed.(X)
+			if !ok {
+				return hal.Errorf(hal.InvalidArgument, "this device %s no steps", verb)
+			}
+			err = write(x, w)
 		}
 		if err != nil {
 			return err

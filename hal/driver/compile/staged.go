@@ -352,11 +352,5 @@ func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executab
 
 // WriteSteps prints the steps of all stages that are lowered already.
 func (p *staged) WriteSteps(w io.Writer) error {
-	return p.writeLowered(w, func(e Executable, w io.Writer) error {
-		x, ok := e.(StepWriter)
-		if !ok {
-			return hal.Errorf(hal.InvalidArgument, "this device prints no steps")
-		}
-		return x.WriteSteps(w)
-	})
+	return writeLowered(p, w, "prints", StepWriter.WriteSteps)
 }
