@@ -28,7 +28,7 @@ func walker(t *testing.T, name string) *Walker {
 }
 
 // TestNoCliff: whole-image pools on the GPU from 40 columns to 41, and weights of the DSP beyond L2, which have been
-// 14 and 4 times the work's growth; resizes of the GPU to more columns, 18 times their roof; copies of odd numbers of channels.
+// 14 and 4 times the work's growth; resizes of the GPU to more columns, 18 times their roof, and of few channels, 6 times; copies of odd numbers of channels.
 func TestNoCliff(t *testing.T) {
 	for _, c := range []struct {
 		device string
@@ -39,6 +39,7 @@ func TestNoCliff(t *testing.T) {
 		{"dsp", Family{Name: "CONV_2D 3x3 deep", From: Point{"plane": 7, "in": 768, "out": 128, "batch": 1},
 			Axes: []Axis{{"in", []uint32{768, 832, 896}}}, build: conv(3, 1)}},
 		{"gpu", Family{Name: "RESIZE_BILINEAR", From: Point{"plane": 33, "channels": 21, "to": 128}, Axes: []Axis{{"to", []uint32{64, 128, 150}}}, build: resize(nn.OpResizeBilinear)}},
+		{"gpu", Family{Name: "RESIZE_BILINEAR few", From: Point{"plane": 64, "channels": 3, "to": 256}, Axes: []Axis{{"channels", []uint32{1, 2, 3}}}, build: resize(nn.OpResizeBilinear)}},
 		{"gpu", Family{Name: "CONCATENATION odd", From: Point{"plane": 28, "channels": 128, "batch": 1}, Axes: []Axis{{"channels", []uint32{127, 128, 129}}}, build: concatenation}},
 	} {
 		list, samples, err := walker(t, c.device).Walk(&c.family, Quant8)

@@ -49,6 +49,13 @@ func (m *Machine) Cycles(t *Tile) float64 {
 	return t.Steps*max(alone, all) + t.End*waves/float64(m.SIMDs)
 }
 
+// CyclesOf estimates a launch of waves by themselves from the work that its code counts.
+func (m *Machine) CyclesOf(w Work) float64 {
+	n := float64(w.Waves)
+	return m.Cycles(&Tile{Waves: 1, Groups: w.Waves, Steps: 1, Products: float64(w.Instructions) / n, Loads: float64(w.Loads) / n * m.Load(4),
+		Wait: float64(w.Chain * int64(m.L2Latency))})
+}
+
 // Load is the cycles for which a load of so many bytes by each lane of a wave occupies a compute
 // unit: the greater of those of its addresses and those of its bytes.
 func (m *Machine) Load(bytes int) float64 {

@@ -30,6 +30,23 @@ func TestCycles(t *testing.T) {
 	}
 }
 
+// TestCyclesOf: waves that load one after the other wait for each load, many of them for their instructions.
+func TestCyclesOf(t *testing.T) {
+	m := kernel.Machine{CUs: 2, SIMDs: 4, AddressLanes: 4, NearestRate: 64, L2Rate: 32, L2Latency: 100}
+	for _, c := range []struct {
+		work kernel.Work
+		want float64
+	}{
+		{kernel.Work{Waves: 1, Instructions: 30, Loads: 2, Chain: 2}, 30 + 2*8 + 200},
+		{kernel.Work{Waves: 160, Instructions: 160 * 30, Loads: 160 * 2, Chain: 2}, 80 * 2 * 8},
+		{kernel.Work{Waves: 160, Instructions: 160 * 90, Loads: 160 * 2, Chain: 2}, 80 * 90 / 4},
+	} {
+		if got := m.CyclesOf(c.work); got != c.want {
+			t.Errorf("%+v: %g cycles, want %g", c.work, got, c.want)
+		}
+	}
+}
+
 // TestSharing: waves that make one of the hardware have its SIMDs, others all.
 func TestSharing(t *testing.T) {
 	phone, free := kernel.Machine{SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2}, kernel.Machine{SIMDs: 2, WaveLanes: 32}

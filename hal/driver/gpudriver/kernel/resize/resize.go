@@ -6,8 +6,10 @@
 //
 //	lane = column * (channels / 4) + quad     work-group y = image * segments + segment of rows
 //
-// Where a row has so few lanes that waves would be half empty, lanes are the quads of all rows, and each reads its row's
-// record.
+// A row of few lanes would leave waves half empty: lanes can be the quads of all rows, each with its row's record.
+//
+// Bytes of few channels can be computed four by four along the row, whatever pixels they belong to (see columns.go). Kernel.Cut
+// compares the forms.
 package resize
 
 import (
@@ -29,22 +31,20 @@ type Kernel struct {
 	Bilinear         bool
 	Y, X             opspec.ResizeAxis
 	In, Out          *layout.Tensor
+	Form
 
-	y, x uint32 // offsets of the tables
+	machine kernel.Machine // that the choice was made for
+	y, x    uint32         // offsets of the tables
 }
-
-// Bounds of a cut into waves.
-const (
-	maxRows   = 4   // of the output in a wave
-	manyWaves = 256 // waves have fewer rows where they are fewer
-	fewLanes  = 16  // of a row: half a wave
-)
 
 // pixel is the bytes of a pixel.
 func (k *Kernel) pixel() int { return k.C * k.In.Elem.Bytes() }
 
-// unit is what a lane loads at once: four elements, or one.
+// unit is what a lane computes with at once: four elements, or one.
 func (k *Kernel) unit() (e layout.Element, four bool) {
+	if k.Windows > 0 {
+		return layout.U8, true
+	}
 	if k.Bilinear {
 		return k.In.Elem, k.C >= 4
 	}
@@ -66,22 +66,18 @@ func (k *Kernel) lane() int {
 }
 
 // lanes are those of a row of the output.
-func (k *Kernel) lanes() int { return k.OutW * kernel.Up(k.pixel(), k.lane()) }
+func (k *Kernel) lanes() int {
+	if k.Windows > 0 {
+		return kernel.Up(k.OutW*k.C, perLane)
+	}
+	return k.OutW * kernel.Up(k.pixel(), k.lane())
+}
 
 // narrow reports whether waves have lanes of several rows.
-func (k *Kernel) narrow() bool { return k.lanes() <= fewLanes }
+func (k *Kernel) narrow() bool { return k.Rows == 0 }
 
 // rows are the rows of the output that a wave computes.
-func (k *Kernel) rows() int {
-	if k.narrow() {
-		return 1
-	}
-	n := maxRows
-	for n > 1 && (n > k.OutH || k.Batches*kernel.Up(k.OutH, n)*kernel.Up(k.lanes(), 32) < manyWaves) {
-		n /= 2
-	}
-	return n
-}
+func (k *Kernel) rows() int { return max(k.Rows, 1) }
 
 // Words of the record of a row.
 const (
@@ -127,6 +123,9 @@ func (k *Kernel) rowTable() (w []uint32) {
 // columnTable are records of columns: of four words the places of the left and the right one in a row of the input, and
 // their weights; of nearest neighbours the place.
 func (k *Kernel) columnTable() (w []uint32) {
+	if k.Windows > 0 {
+		return k.windowTable()
+	}
 	for ox := range k.OutW {
 		lo, hi, near, far := position(&k.X, ox)
 		w = append(w, uint32(lo*k.pixel()))
@@ -154,7 +153,8 @@ func (k *Kernel) loads() (n, of int) {
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 	p := *k
-	p.Y, p.X, p.y, p.x = opspec.ResizeAxis{}, opspec.ResizeAxis{}, m.Consts.Words(k.rowTable()), m.Consts.Words(k.columnTable())
+	p.machine, p.Y, p.X = kernel.Machine{}, opspec.ResizeAxis{}, opspec.ResizeAxis{}
+	p.y, p.x = m.Consts.Words(k.rowTable()), m.Consts.Words(k.columnTable())
 	return &p
 }
 
@@ -184,8 +184,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	a.Advance(g.image, a.MulConst(batch, k.H*k.W*k.pixel(), "bytes"))
 	out := a.Cursor(layout.Arena, k.Out.Off, "out")
 	a.Advance(out, a.MulConst(batch, k.OutH*k.OutW*k.pixel(), "bytes"))
-	ox, quad := a.DivConstV(lane, kernel.Up(k.pixel(), k.lane()), "column")
-	place := g.place(lane, ox, quad)
+	place := g.place(lane)
 	n, of := k.loads()
 	for row, record := range records {
 		if row == 0 {
@@ -204,10 +203,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 
 // emitNarrow emits the code of lanes that read the record of their row.
 func (g *generator) emitNarrow() kernel.Grid {
-	quads := kernel.Up(g.pixel(), g.lane())
-	lane := g.Lane(kernel.FlatGroup)
-	pos, quad := g.DivConstV(lane, quads, "position")
-	line, ox := g.DivConstV(pos, g.OutW, "line")
+	line, lane := g.DivConstV(g.Lane(kernel.FlatGroup), g.lanes(), "line")
 	batch, oy := g.DivConstV(line, g.OutH, "image")
 	r := g.LoadQuad(layout.F32, g.Pointer(layout.Consts, g.y, "rows"), g.ShiftLeft(oy, bits.TrailingZeros(4*wordsOfRow), "record"), 0)
 	var record []codegen.Reg
@@ -215,10 +211,7 @@ func (g *generator) emitNarrow() kernel.Grid {
 		record = append(record, rdna.At(r, i))
 	}
 	g.image = g.Pointer(g.In.Region, g.In.Off, "image")
-	place := g.place(lane, ox, quad)
-	if g.pixel()%g.lane() != 0 {
-		place = g.Sum(g.Times(pos, g.pixel()), g.channel)
-	}
+	place := g.Sum(g.Times(line, g.OutW*g.pixel()), g.place(lane))
 	if g.Batches > 1 {
 		for i, x := range g.left {
 			if x.Valid() {
@@ -236,48 +229,66 @@ type generator struct {
 	*rdna.Builder
 	*Kernel
 	image   codegen.Reg
-	channel codegen.Reg    // place of a lane's channels in a pixel
-	left    [2]codegen.Reg // places of the left and the right column in a row of the input
-	across  [2]codegen.Reg // weights of the two columns
-	corners []codegen.Reg  // what is loaded: upper left, upper right, lower left, lower right; of nearest neighbours one
+	left    [2]codegen.Reg          // places of the left and the right column in a row of the input, or of windows
+	picks   [2]codegen.Reg          // selectors of a lane's bytes in its windows
+	across  [2][perLane]codegen.Reg // weights of the two columns for each element of a lane
+	corners []codegen.Reg           // what is loaded: upper left, upper right, lower left, lower right; of nearest neighbours one
 }
 
 // place loads a lane's columns of the input, and is its place in a row of the output.
-func (g *generator) place(lane, ox, quad codegen.Reg) codegen.Reg {
+func (g *generator) place(lane codegen.Reg) codegen.Reg {
+	if g.Windows > 0 {
+		return g.placeWindows(lane)
+	}
+	ox, quad := g.DivConstV(lane, kernel.Up(g.pixel(), g.lane()), "column")
 	shift := bits.TrailingZeros(uint(g.lane()))
-	g.channel = g.ShiftLeft(quad, shift, "channel")
+	channel := g.ShiftLeft(quad, shift, "channel")
 	place := g.ShiftLeft(lane, shift, "place")
 	if g.pixel()%g.lane() != 0 {
-		g.channel = g.Least(g.channel, g.pixel()-g.lane())
-		place = g.Sum(g.Times(ox, g.pixel()), g.channel)
+		channel = g.Least(channel, g.pixel()-g.lane())
+		place = g.Sum(g.Times(ox, g.pixel()), channel)
 	}
 	if !g.Bilinear {
-		g.left[0] = g.Sum(g.Word(g.x, ox), g.channel)
+		g.left[0] = g.Sum(g.Word(g.x, ox), channel)
 		return place
 	}
 	record := g.LoadQuad(layout.F32, g.Pointer(layout.Consts, g.x, "columns"), g.ShiftLeft(ox, 4, "record"), 0)
 	for i := range 2 {
-		g.left[i], g.across[i] = g.Sum(rdna.At(record, i), g.channel), rdna.At(record, 2+i)
+		g.left[i] = g.Sum(rdna.At(record, i), channel)
+		for c := range perLane {
+			g.across[i][c] = rdna.At(record, 2+i)
+		}
 	}
 	return place
 }
 
 // load loads the corners of a row, into the same registers for all rows.
 func (g *generator) load(record []codegen.Reg) {
-	e, four := g.unit()
+	var window codegen.Reg
 	for i := range 4 {
-		line, off := g.image, g.left[i%2]
 		if !g.Bilinear && i > 0 {
 			return
 		}
+		if i == len(g.corners) {
+			e, four := g.unit()
+			g.corners = append(g.corners, g.Room(e, four))
+		}
+		if g.Windows == 1 && i%2 == 1 {
+			g.pick(i, window)
+			continue
+		}
+		line, off := g.image, g.left[i%2]
 		if g.narrow() {
 			off = g.Sum(off, record[wordTop+i/2])
 		} else {
 			line = g.Beyond(line, record[wordTop+i/2], "row")
 		}
-		if i == len(g.corners) {
-			g.corners = append(g.corners, g.Room(e, four))
+		if g.Windows > 0 {
+			window = g.LoadQuad(layout.F16, line, off, 0) // two words
+			g.pick(i, window)
+			continue
 		}
+		e, four := g.unit()
 		g.LoadInto(e, four, g.corners[i], line, off)
 	}
 }
@@ -306,7 +317,7 @@ func (g *generator) bilinear(n int, record []codegen.Reg) (y []codegen.Reg) {
 	for c := range n {
 		var sum codegen.Reg
 		for i := range x {
-			term := g.MulF(g.MulF(x[i][c], record[wordNear+i/2]), g.across[i%2])
+			term := g.MulF(g.MulF(x[i][c], record[wordNear+i/2]), g.across[i%2][c])
 			if i == 0 {
 				sum = term
 				continue

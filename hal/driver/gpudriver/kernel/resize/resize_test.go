@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
@@ -34,7 +35,10 @@ func bilinear(at func(y, x int) float32, y, x *opspec.ResizeAxis, oy, ox int) fl
 	return sum
 }
 
-// TestResize: lanes of one channel and of four, the last of which overlap; rows of a few lanes; a row and several in a
+// machine is one by which forms are compared.
+var machine = kernel.Machine{CUs: 2, SIMDs: 4, AddressLanes: 4, NearestRate: 64, L2Rate: 64, L2Latency: 100}
+
+// TestResize, in each form: lanes of one channel and of four, the last of which overlap; rows of a few lanes; a row and several in a
 // wave, of the same rows of the input and of others; images that grow, shrink and stay; rounding of halves.
 func TestResize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 6))
@@ -73,9 +77,13 @@ func TestResize(t *testing.T) {
 							put(e, want[i*size:], at(k.Y.Lo[oy], k.X.Lo[ox]))
 						}
 					}
-					got := require.V((&kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in}, Data: [][]byte{data}, Output: out}).Run())(t)
-					if !bytes.Equal(got.Output, want) {
-						t.Errorf("%v\nwant %v", kerneltest.Values(e, got.Output), kerneltest.Values(e, want))
+					k.Cut(&machine)
+					for _, cut := range k.Cuts() {
+						require.Check(t, k.Select(cut.Name), "no form %q", cut.Name)
+						got := require.V((&kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{in}, Data: [][]byte{data}, Output: out}).Run())(t)
+						if !bytes.Equal(got.Output, want) {
+							t.Errorf("%s: %v\nwant %v", cut.Name, kerneltest.Values(e, got.Output), kerneltest.Values(e, want))
+						}
 					}
 				})
 			}

@@ -19,5 +19,6 @@ func lowerResize(l *lower.Lowering, op *nn.Operation, p opspec.Resize) {
 	} else {
 		k.Y.Lo, k.X.Lo = p.Nearest()
 	}
+	k.Cut(&l.Machine().Tile)
 	l.Launch(k, out)
 }
