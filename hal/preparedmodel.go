@@ -60,6 +60,17 @@ type ExecuteOptions struct {
 	// Client is the client of the device's machine that executes; nil is an application
 	// of one thread.
 	Client Client
+	// Account, if there is one, pays for memory of a size that only values of the execution decide.
+	Account MemoryAccount
+}
+
+// MemoryAccount counts memory of one execution. Its methods may be called from several goroutines.
+type MemoryAccount interface {
+	// Reserve is called before the driver allocates bytes that its caller could not foresee. An error ends the
+	// execution.
+	Reserve(bytes int64) error
+	// Free gives bytes back that were reserved. What is left when the execution ends its caller takes back.
+	Free(bytes int64)
 }
 
 // ClockPoint is an operating point of an engine's clock, from an instant of an execution on.

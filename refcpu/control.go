@@ -33,7 +33,8 @@ func (x *Run) child(i uint32) (*Program, error) {
 	return x.prog.children[n], nil
 }
 
-// call runs a subgraph on tensors within the remaining limits.
+// call runs a subgraph on tensors within the remaining limits. Its results count in the account until the caller frees
+// them.
 func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	if len(in) != len(p.graph.Inputs) {
 		return nil, fmt.Errorf("%d inputs for a subgraph of %d", len(in), len(p.graph.Inputs))
@@ -46,14 +47,23 @@ func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	if x.depth >= maxDepth {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
-	bytes := x.budget.bytes
+	bytes, reserved := x.budget.bytes, x.budget.reserved
 	o := Options{Threads: x.threads, LoopTimeout: x.loop, Elapsed: x.elapsed}
 	if x.work != nil {
 		o.Work = func(_ int, w *opspec.Work) { x.work(x.op, w) }
 	}
 	out, err := p.execute(in, o, x.budget, x)
 	x.budget.bytes = bytes
+	x.budget.free(x.budget.reserved - reserved - bytesOf(out))
 	return out, err
+}
+
+// bytesOf is the bytes of values.
+func bytesOf(values []Tensor) (n int64) {
+	for i := range values {
+		n += int64(len(values[i].Data))
+	}
+	return n
 }
 
 // tensors are the values of operands.
@@ -81,6 +91,9 @@ func (x *Run) store(op *nn.Operation, values []Tensor) error {
 		o := &x.view.Operands[idx]
 		if n := int64(len(values[i].Data)); n != o.Bytes() {
 			return fmt.Errorf("output %d (operand %d): %d bytes for %s %v", i, idx, n, o.Type, o.Dimensions)
+		}
+		if err := x.reserve(idx, o.Bytes()); err != nil {
+			return err
 		}
 		copy(x.alloc(idx, len(values[i].Data)), values[i].Data)
 	}
@@ -114,7 +127,9 @@ func prepareIf(_ opspec.View, op *nn.Operation, o opspec.If) (Kernel, error) {
 		if err != nil {
 			return err
 		}
-		return x.store(op, out)
+		err = x.store(op, out)
+		x.budget.free(bytesOf(out))
+		return err
 	}, nil
 }
 
@@ -137,6 +152,7 @@ func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, erro
 		outer := x.deadline
 		defer func() { x.deadline = outer }()
 		x.deadline = min(outer, x.elapsed()+x.loop)
+		held := int64(0) // of the state, in the account
 		for {
 			c, err := x.call(condition, state)
 			if err != nil {
@@ -146,11 +162,14 @@ func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, erro
 				return fmt.Errorf("the condition returns %d values", len(c))
 			}
 			more, err := truth(c[0].Data)
+			x.budget.free(bytesOf(c))
 			if err != nil {
 				return err
 			}
 			if !more {
-				return x.store(op, state)
+				err := x.store(op, state)
+				x.budget.free(held)
+				return err
 			}
 			if x.elapsed() >= x.deadline {
 				return fmt.Errorf("%w within %v of simulated time", ErrLoop, x.loop)
@@ -160,6 +179,8 @@ func prepareWhile(v opspec.View, op *nn.Operation, o opspec.While) (Kernel, erro
 				return loopError(err)
 			}
 			copy(state, next)
+			x.budget.free(held)
+			held = bytesOf(next)
 		}
 	}, nil
 }

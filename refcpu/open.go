@@ -26,7 +26,8 @@ func (t *Table) WithOpen(row opspec.Row, prepare Prepare) (*Table, error) {
 // Operand is operand i with its shape and value in this execution. It must not be changed.
 func (x *Run) Operand(i uint32) *nn.Operand { return &x.view.Operands[i] }
 
-// Charge takes steps of work from the limits of the execution; they and bytes more of tensors must be left.
+// Charge takes steps of work from the limits of the execution; they and bytes more of tensors must be left. An account
+// pays for the bytes while the operation executes.
 func (x *Run) Charge(steps, bytes int64) error {
 	if bytes < 0 || bytes > x.budget.bytes {
 		return fmt.Errorf("tensors of the execution exceed %d bytes: %w", x.prog.limits.Bytes, errLimit)
@@ -34,6 +35,10 @@ func (x *Run) Charge(steps, bytes int64) error {
 	if steps < 0 || steps > x.budget.work {
 		return fmt.Errorf("the execution exceeds %d steps of work: %w", x.prog.limits.Work, errLimit)
 	}
+	if err := x.budget.reserve(bytes); err != nil {
+		return err
+	}
+	x.scratch += bytes
 	x.budget.work -= steps
 	return nil
 }
@@ -49,6 +54,9 @@ func (x *Run) Set(i uint32, t Tensor) error {
 	}
 	if n := o.Bytes(); n != int64(len(t.Data)) {
 		return fmt.Errorf("%d bytes for %v of shape %v", len(t.Data), o.Type, t.Dimensions)
+	}
+	if err := x.reserve(i, o.Bytes()); err != nil {
+		return err
 	}
 	copy(x.alloc(i, len(t.Data)), t.Data)
 	return nil

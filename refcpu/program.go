@@ -66,7 +66,7 @@ func CompileConfig(m *nn.Model, cfg Config) (*Program, error) {
 	if table == nil {
 		table = Standard()
 	}
-	budget := limits.budget()
+	budget := limits.budget(nil)
 	children := make([]*Program, len(m.Referenced))
 	for i := range children {
 		p, err := table.compile(m, &m.Referenced[i], limits, &budget)
@@ -183,9 +183,33 @@ type budget struct {
 	bytes, work int64 // left
 	all         int64 // work at first
 	operations  int64 // executed
+	account     Account
+	reserved    int64 // of the account
 }
 
-func (l Limits) budget() budget { return budget{bytes: l.Bytes, work: l.Work, all: l.Work} }
+func (l Limits) budget(a Account) budget {
+	return budget{bytes: l.Bytes, work: l.Work, all: l.Work, account: a}
+}
+
+// reserve has the account pay for bytes; without one they cost nothing.
+func (b *budget) reserve(n int64) error {
+	if b.account == nil {
+		return nil
+	}
+	if err := b.account.Reserve(n); err != nil {
+		return err
+	}
+	b.reserved += n
+	return nil
+}
+
+// free gives reserved bytes back to the account.
+func (b *budget) free(n int64) {
+	if b.account != nil && n > 0 {
+		b.account.Free(n)
+		b.reserved -= n
+	}
+}
 
 // nominal is the time reported for an execution without a timing model.
 func (b *budget) nominal() time.Duration {
@@ -231,6 +255,16 @@ func (b *budget) operation(v opspec.View, op *nn.Operation, out [][]uint32) bool
 	}
 	b.work -= work
 	return b.work >= 0
+}
+
+// ConstantBytes is the bytes of the constants that the program keeps copies of.
+func (p *Program) ConstantBytes() (n int64) {
+	for i := range p.graph.Operands {
+		if o := &p.graph.Operands[i]; o.IsConst() {
+			n += int64(len(o.Data))
+		}
+	}
+	return n
 }
 
 // Model returns the model the program was compiled from.

@@ -30,6 +30,16 @@ type Options struct {
 	// included, with the operation of the main subgraph that it is part of. It must
 	// not keep w.
 	Work func(op int, w *opspec.Work)
+	// Account, if there is one, pays for tensors whose shapes only the execution decides, before they are allocated.
+	// Nothing of an execution that it pays for is kept for the next.
+	Account Account
+}
+
+// Account counts memory that an execution allocates. An execution leaves what it has reserved for its main graph to
+// the caller to take back.
+type Account interface {
+	Reserve(bytes int64) error
+	Free(bytes int64)
 }
 
 // Tensor is a value with its shape.
@@ -61,6 +71,8 @@ type Run struct {
 	// work is Options.Work; op is the operation that executes.
 	work func(op int, w *opspec.Work)
 	op   int
+	// scratch is the bytes that the operation has charged and holds no longer when it has ended.
+	scratch int64
 }
 
 // Run executes the program once. The buffers are those of the main subgraph's
@@ -76,12 +88,12 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 	for i := range inputs {
 		args[i].Data = inputs[i]
 	}
-	left := p.limits.budget()
+	left := p.limits.budget(o.Account)
 	x, err := p.start(args, o, &left)
 	if err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
-	defer p.states.Put(x, nil)
+	defer p.leave(x)
 	x.depth, x.deadline = 0, math.MaxInt64
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
@@ -100,7 +112,7 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 // input without Dimensions has the model's shape; with them, an entry 0 is an
 // empty tensor.
 func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
-	left := p.limits.budget()
+	left := p.limits.budget(o.Account)
 	out, err := p.execute(inputs, o, &left, nil)
 	if err != nil {
 		return nil, fmt.Errorf("refcpu: %w", err)
@@ -118,8 +130,11 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 	if caller != nil {
 		x.depth, x.deadline = caller.depth+1, caller.deadline
 	}
-	defer p.states.Put(x, nil)
+	defer p.leave(x)
 	if err := x.execute(o); err != nil {
+		return nil, err
+	}
+	if err := left.reserve(bytesOf(x.tensors(p.graph.Outputs))); err != nil {
 		return nil, err
 	}
 	out := make([]Tensor, len(p.graph.Outputs))
@@ -128,6 +143,13 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 		out[i].Data = append([]byte(nil), x.Bytes(idx)...)
 	}
 	return out, nil
+}
+
+// leave keeps a run state for the next execution, unless an account pays for its memory.
+func (p *Program) leave(x *Run) {
+	if x.budget.account == nil {
+		p.states.Put(x, nil)
+	}
 }
 
 // start allocates a run state and copies the inputs into it.
@@ -144,6 +166,7 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	copy(x.view.Operands, g.Operands)
 	x.fresh = false
 	x.budget = left
+	x.scratch = 0
 	x.loop = o.LoopTimeout
 	if x.loop <= 0 {
 		x.loop = 2 * time.Second
@@ -186,6 +209,9 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 		if int64(len(inputs[i].Data)) != want {
 			return nil, fmt.Errorf("input %d (operand %d) has %d bytes, %s %v has %d",
 				i, idx, len(inputs[i].Data), o.Type, o.Dimensions, want)
+		}
+		if err := x.reserve(idx, want); err != nil {
+			return nil, err
 		}
 		copy(x.alloc(idx, len(inputs[i].Data)), inputs[i].Data)
 	}
@@ -238,6 +264,8 @@ func (x *Run) execute(o Options) error {
 		if err := k(x); err != nil {
 			return fmt.Errorf("operation %d: %s: %w", i, op.Type, err)
 		}
+		x.budget.free(x.scratch)
+		x.scratch = 0
 		if o.Work != nil {
 			w, err := x.view.Work(op)
 			if err != nil {
@@ -279,11 +307,22 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 		if !x.budget.tensor(&x.view.Operands[idx]) {
 			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes: %w", op.Type, x.prog.limits.Bytes, errLimit)
 		}
+		if err := x.reserve(idx, x.view.Operands[idx].Bytes()); err != nil {
+			return nil, fmt.Errorf("%s: output %d (operand %d): %w", op.Type, i, idx, err)
+		}
 	}
 	if k != nil && !x.fresh {
 		return k, nil
 	}
 	return impl.prepare(x.view, op)
+}
+
+// reserve has the account pay for the value of operand i, unless the program's shapes tell its size.
+func (x *Run) reserve(i uint32, bytes int64) error {
+	if x.prog.graph.Operands[i].Known() {
+		return nil
+	}
+	return x.budget.reserve(bytes)
 }
 
 // alloc allocates a buffer of n bytes for operand i.

@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"encoding/binary"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -157,31 +158,90 @@ func TestAttackByGraphs(t *testing.T) {
 	given(t, s)
 }
 
-// TestAttackByTemporaries: an execution that computes more than its arguments show is refused
-// before it allocates.
+// tiled is a model that tiles a byte k times, each time as often as multiples say, and returns the largest of the last.
+// The multiples are an input, or a constant.
+func tiled(k int, multiples []byte, constant bool) *nn.Model {
+	small := nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1}, Scale: 1}
+	count := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput}
+	large := nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 1, Dimensions: []uint32{0}, Lifetime: nn.TemporaryVariable}
+	if constant {
+		count.Lifetime, count.Data, large.Dimensions = nn.ConstantCopy, multiples, []uint32{binary.LittleEndian.Uint32(multiples)}
+	}
+	axis := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	keep := nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{1}}
+	in, out := small, small
+	in.Lifetime, out.Lifetime = nn.SubgraphInput, nn.SubgraphOutput
+	g := nn.Subgraph{Operands: []nn.Operand{in, count, axis, keep, out}, Inputs: []uint32{0, 1}, Outputs: []uint32{4}}
+	if constant {
+		g.Inputs = g.Inputs[:1]
+	}
+	for range k {
+		g.Operands = append(g.Operands, large)
+		g.Operations = append(g.Operations, nn.Operation{Type: nn.OpTile, Inputs: []uint32{0, 1}, Outputs: []uint32{uint32(len(g.Operands) - 1)}})
+	}
+	g.Operations = append(g.Operations, nn.Operation{Type: nn.OpReduceMax, Inputs: []uint32{uint32(len(g.Operands) - 1), 2, 3}, Outputs: []uint32{4}})
+	return &nn.Model{Main: g}
+}
+
+// TestAttackByTemporaries: an execution that computes more than its arguments show is refused before it allocates,
+// whether the model or values of the execution say how much it computes.
 func TestAttackByTemporaries(t *testing.T) {
 	s, connect := attacked(t, 100)
 	d := connect()
-	tiled := func(n uint32) *nn.Model {
-		small, large := nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1}, Scale: 1}, nn.Operand{Type: nn.TensorQuant8Asymm, Scale: 1, Dimensions: []uint32{n}}
-		multiples := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.ConstantCopy, Data: []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}}
-		axis := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
-		keep := nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: []byte{1}}
-		in, out := small, small
-		in.Lifetime, out.Lifetime, large.Lifetime = nn.SubgraphInput, nn.SubgraphOutput, nn.TemporaryVariable
-		return &nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{in, multiples, large, axis, keep, out}, Inputs: []uint32{0}, Outputs: []uint32{5}, Operations: []nn.Operation{
-			{Type: nn.OpTile, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}, {Type: nn.OpReduceMax, Inputs: []uint32{2, 3, 4}, Outputs: []uint32{5}}}}}
-	}
-	run := func(n uint32) error {
-		p, err := d.PrepareModel(tiled(n), hal.PrepareOptions{})
-		if err != nil {
-			return err
+	for _, c := range []struct {
+		tiles    int
+		constant bool
+		large    uint32
+	}{
+		{1, true, 512 << 20},
+		{1, false, 120 << 20}, // more than opspec.MaxOpenBytes is refused for that
+		{3, false, 40 << 20},  // together
+	} {
+		run := func(n uint32) error {
+			multiples := binary.LittleEndian.AppendUint32(nil, n)
+			m := tiled(c.tiles, multiples, c.constant)
+			p, err := d.PrepareModel(m, hal.PrepareOptions{})
+			if err != nil {
+				return err
+			}
+			return require.Err(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{{7}, multiples}[:len(m.Main.Inputs)], Outputs: [][]byte{{0}}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}))
 		}
-		return require.Err(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{{7}}, Outputs: [][]byte{{0}}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}))
+		require.NoError(t, run(1<<20))
+		n := growth(func() {
+			var calls sync.WaitGroup
+			for range 4 {
+				calls.Go(func() { exhausted(t, "an execution", run(c.large)) })
+			}
+			calls.Wait()
+		})
+		require.Check(t, c.tiles > 1 || n < 64, "constant multiples %v: the process grew by %d MiB", c.constant, n)
 	}
-	require.NoError(t, run(1<<20))
-	n := growth(func() { exhausted(t, "an execution", run(512<<20)) })
-	require.Check(t, n < 64, "the process grew by %d MiB", n)
+	require.Report(t, d.Close())
+	given(t, s)
+}
+
+// TestOpenModelsCountTheirPrograms: a model of open shapes counts a program for each set of shapes that it has met.
+func TestOpenModelsCountTheirPrograms(t *testing.T) {
+	s, connect := attacked(t, 100)
+	d := connect()
+	const constant = 4 << 10
+	f := nn.Operand{Type: nn.TensorFloat32}
+	in, one, none, out := f, f, nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}, f
+	in.Dimensions, in.Lifetime = []uint32{0, constant / 4}, nn.SubgraphInput
+	one.Dimensions, one.Lifetime, one.Data = []uint32{constant / 4}, nn.ConstantCopy, make([]byte, constant)
+	out.Dimensions, out.Lifetime = []uint32{0, constant / 4}, nn.SubgraphOutput
+	p := require.V(d.PrepareModel(&nn.Model{Main: nn.Subgraph{Operands: []nn.Operand{in, one, none, out}, Inputs: []uint32{0}, Outputs: []uint32{3},
+		Operations: []nn.Operation{{Type: nn.OpAdd, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}}}}, hal.PrepareOptions{}))(t)
+	run := func(rows uint32) int64 {
+		require.NoError(t, require.Err(hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, rows*constant)}, InputDimensions: [][]uint32{{rows, constant / 4}},
+			Outputs: [][]byte{make([]byte, rows*constant)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}})))
+		m := require.V(find[*model](s.sessions[d.about.Session], p.(*prepared).id))(t)
+		return m.program[memoryBytes]
+	}
+	for i, rows := range []uint32{1, 2, 2, 1, 3} {
+		require.Same(t, int64([]int{0, 1, 2, 2, 2}[i]*(constant+4)), run(rows), "bytes before execution", i)
+	}
+	runtime.KeepAlive(p)
 	require.Report(t, d.Close())
 	given(t, s)
 }

@@ -118,7 +118,7 @@ func TestDeviceMemoryCounts(t *testing.T) {
 
 // Copies of what a request names count while it is executed.
 func TestCopiesCount(t *testing.T) {
-	_, path := serve(t, device(), service.Quotas{Memory: 8 << 20})
+	_, path := serve(t, device(), service.Quotas{Memory: 12 << 20})
 	d := dial(t, path)
 	p := require.V(d.PrepareModel(heavy(t), hal.PrepareOptions{}))(t)
 	values := hal.Buffers{Inputs: [][]byte{make([]byte, 1<<20)}, Outputs: [][]byte{make([]byte, 1<<20)}}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"math"
+	"sync"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
@@ -11,12 +12,14 @@ import (
 )
 
 // privateRequest is a request of a client on copies: the client may change its memory at
-// any time, and would only change its own results.
+// any time, and would only change its own results. It is the hal.MemoryAccount of its execution.
 type privateRequest struct {
 	request         hal.Request
 	inputs, outputs []part
 	client          *client
-	bytes           int64
+
+	mu    sync.Mutex
+	bytes int64 // reserved
 }
 
 // part is the copy of a part of a client's memory.
@@ -69,6 +72,7 @@ func (x *session) hasToken(token uint32) bool {
 // newPrivate allocates memory for the arguments of a request. free ends its use.
 func newPrivate(c *client, inputs, outputs []hal.RequestArgument, pools []clientPool) (*privateRequest, error) {
 	p := &privateRequest{client: c}
+	bytes := int64(0)
 	for _, list := range [2][]hal.RequestArgument{inputs, outputs} {
 		for i := range list {
 			l := list[i].Location
@@ -78,10 +82,10 @@ func newPrivate(c *client, inputs, outputs []hal.RequestArgument, pools []client
 			if m := pools[l.PoolIndex].memory; uint64(l.Offset)+uint64(l.Length) > uint64(m.bytes) {
 				return nil, hal.Errorf(hal.InvalidArgument, "service: %d bytes at %d of a memory of %d", l.Length, l.Offset, m.bytes)
 			}
-			p.bytes += int64(l.Length)
+			bytes += int64(l.Length)
 		}
 	}
-	if err := c.reserve(cost{memoryBytes: p.bytes}); err != nil {
+	if err := p.Reserve(bytes); err != nil {
 		return nil, err
 	}
 	// The pools of the client stand first, without bytes, so that the driver checks their
@@ -119,24 +123,50 @@ func (p *privateRequest) arguments(list []hal.RequestArgument, pools []clientPoo
 	return own, parts
 }
 
-// reserveTemporaries reserves what an execution computes besides its arguments. After an
+// reserveTemporaries reserves what an execution computes besides its arguments, and what the program has grown by. After an
 // error the request is freed.
 func (p *privateRequest) reserveTemporaries(m *model) error {
+	if err := m.charge(); err != nil {
+		p.free()
+		return err
+	}
 	x, ok := hal.As[interface{ TemporaryBytes(*hal.Request) int64 }](m.PreparedModel)
 	if !ok {
 		return nil
 	}
-	n := x.TemporaryBytes(&p.request)
-	if err := p.client.reserve(cost{memoryBytes: n}); err != nil {
+	if err := p.Reserve(x.TemporaryBytes(&p.request)); err != nil {
 		p.free()
 		return hal.Errorf(hal.StatusOf(err), "temporaries of an execution: %w", err)
 	}
-	p.bytes += n
 	return nil
 }
 
+// Reserve implements hal.MemoryAccount.
+func (p *privateRequest) Reserve(bytes int64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.client.reserve(cost{memoryBytes: bytes}); err != nil {
+		return err
+	}
+	p.bytes += bytes
+	return nil
+}
+
+// Free implements hal.MemoryAccount.
+func (p *privateRequest) Free(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.client.free(cost{memoryBytes: bytes})
+	p.bytes -= bytes
+}
+
 // free returns the memory of the copies and temporaries.
-func (p *privateRequest) free() { p.client.free(cost{memoryBytes: p.bytes}) }
+func (p *privateRequest) free() {
+	p.mu.Lock()
+	n := p.bytes
+	p.mu.Unlock()
+	p.Free(n)
+}
 
 // load copies the inputs, and what is in the outputs: a driver may leave bytes behind a
 // value as they are.
@@ -168,6 +198,7 @@ func (p *privateRequest) execute(m hal.PreparedModel, o hal.ExecuteOptions) (res
 	if err := p.load(); err != nil {
 		return nil, err
 	}
+	o.Account = p
 	res, err = m.Execute(&p.request, o)
 	if err == nil {
 		err = p.store()

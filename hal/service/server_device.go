@@ -112,10 +112,7 @@ func (x *session) addModel(c cost, prepare func() (hal.PreparedModel, error)) (*
 			return nil, err
 		}
 		m := &model{PreparedModel: p, client: x.client}
-		if s, ok := hal.As[interface{ ProgramBytes() int64 }](p); ok {
-			m.program = cost{memoryBytes: s.ProgramBytes()}
-		}
-		return m, x.client.reserve(m.program)
+		return m, m.charge()
 	})
 	h := &pb.Handle{Id: id}
 	if err == nil {

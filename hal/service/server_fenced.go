@@ -49,6 +49,7 @@ func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 		try.E(p.load())
 	}
 	o, trace := traced(launch.GetRequest())
+	o.Account = p
 	f := try.V(m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs())))
 	if err := stream.Send(&pb.FencedReply{Part: &pb.FencedReply_Launched{Launched: &pb.Empty{}}}); err != nil {
 		w.abandon()

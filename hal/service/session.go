@@ -140,12 +140,32 @@ func (x *session) count(h *Holdings) {
 // model is a prepared model of a client.
 type model struct {
 	hal.PreparedModel
-	client  *client
+	client *client
+
+	mu      sync.Mutex
 	program cost // of code and constants, which are known when they are there
 }
 
 func (*model) kind() string { return "prepared model" }
 func (m *model) close()     { m.client.free(m.program) }
+
+// charge counts what the program holds by now: one of open shapes grows with the shapes that it meets.
+func (m *model) charge() error {
+	s, ok := hal.As[interface{ ProgramBytes() int64 }](m.PreparedModel)
+	if !ok {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := s.ProgramBytes() - m.program[memoryBytes]
+	if n < 0 {
+		m.client.free(cost{memoryBytes: -n})
+	} else if err := m.client.reserve(cost{memoryBytes: n}); err != nil {
+		return err
+	}
+	m.program[memoryBytes] += n
+	return nil
+}
 
 // buffer is device memory of a client.
 type buffer struct {

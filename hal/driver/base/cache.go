@@ -35,8 +35,11 @@ type Sized interface {
 
 // ProgramBytes is about how much memory the program keeps, which a service counts against the quota of its client.
 func (p *prepared) ProgramBytes() (n int64) {
-	if s, ok := p.program.(Sized); ok {
+	if s, ok := p.program.(interface{ Bytes() int }); ok {
 		n = int64(s.Bytes())
+	}
+	if s := p.shaped.Load(); s != nil {
+		n += int64(s.Bytes())
 	}
 	return n
 }

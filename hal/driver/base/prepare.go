@@ -3,6 +3,7 @@ package base
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/vlog"
@@ -29,7 +30,7 @@ type prepared struct {
 	program  Program
 	// shaped is the program for requests with shapes of inputs that the model leaves blank; made by the first.
 	shaping sync.Once
-	shaped  *open
+	shaped  atomic.Pointer[open]
 	// preparedFs is the time of making it.
 	preparedFs int64
 
@@ -107,8 +108,8 @@ func (p *prepared) programFor(b *hal.Buffers) Program {
 	g := &p.original.Main
 	for i, x := range g.Inputs {
 		if len(b.Inputs[i]) > 0 && !g.Operands[x].Known() {
-			p.shaping.Do(func() { p.shaped = p.device.newOpen(p.original, p.options) })
-			return p.shaped
+			p.shaping.Do(func() { p.shaped.Store(p.device.newOpen(p.original, p.options)) })
+			return p.shaped.Load()
 		}
 	}
 	return p.program

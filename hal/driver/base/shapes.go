@@ -169,6 +169,16 @@ func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 	return m, nil
 }
 
+// Bytes is about how much memory the programs for all shapes keep.
+func (p *open) Bytes() (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, v := range p.variants {
+		n += int(v.model.ProgramBytes())
+	}
+	return n
+}
+
 // nothing is the result of an execution whose outputs have no elements: their
 // shapes, and no costs, because the device does not start.
 func (d *Device) nothing(m *nn.Model) (*hal.Result, error) {

@@ -97,12 +97,26 @@ func (c *compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, err
 	return &prepared{cfg: c.cfg, specs: c.specs, prog: p, device: c.device}, nil
 }
 
+// TemporaryBytes implements base.Temporaries: the reference keeps every tensor to the end of an execution, copies of
+// the arguments among them.
+func (c *compiler) TemporaryBytes(g *nn.Subgraph) (n int64) {
+	for i := range g.Operands {
+		if o := &g.Operands[i]; !o.IsConst() {
+			n += max(o.Bytes(), 0)
+		}
+	}
+	return n
+}
+
 type prepared struct {
 	cfg    Config
 	specs  *specs
 	prog   *refcpu.Program
 	device *base.Device
 }
+
+// Bytes is how much memory the program keeps: copies of the constants.
+func (p *prepared) Bytes() int { return int(p.prog.ConstantBytes()) }
 
 // Execute implements base.Program.
 func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
@@ -123,7 +137,7 @@ func (p *prepared) Execute(r *hal.Buffers, at base.Place) (*hal.Result, error) {
 			shared = newStream(at.Memory, &p.cfg.Spec)
 		}
 	}
-	o.LoopTimeout = r.LoopLimit()
+	o.LoopTimeout, o.Account = r.LoopLimit(), r.Account
 	if meter != nil && at.Until > 0 {
 		o.LoopTimeout = min(o.LoopTimeout, time.Duration(at.Until/sim.Nanosecond)+1)
 	}
