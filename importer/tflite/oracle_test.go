@@ -17,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/internal/shared"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -278,11 +279,15 @@ var networkDifferences = []knownDifference{
 	{"mlperf_tiny_ic_resnet8_int8", "", 16, ties + "; the SOFTMAX makes many steps of one"},
 }
 
-// TestOracleTFLiteNetworks runs whole networks on TensorFlow Lite too.
+// TestOracleTFLiteNetworks runs whole networks on TensorFlow Lite too, and the files of single faults.
 func TestOracleTFLiteNetworks(t *testing.T) {
 	oracle.Need(t, "gcc")
 	j := newJudge(t)
 	files := models(t)
+	cases, _ := filepath.Glob(filepath.Join(shared.Dir(), "cases", "*.tflite"))
+	for _, path := range cases {
+		files[filepath.Base(path)] = require.File(t, path)
+	}
 	names := slices.Sorted(maps.Keys(files))
 	list, given := make([]*judgement, len(names)), make([][][]byte, len(names))
 	for i, name := range names {
