@@ -381,6 +381,15 @@ func (g *Graph) Rank(x uint32) int {
 	return len(o.Dimensions)
 }
 
+// Unmerged is x where NNAPI holds its dimensions as they are: those of a rank above 4 are merged, and numbers that only an
+// execution knows cannot count them.
+func (g *Graph) Unmerged(x uint32) uint32 {
+	if n := len(g.Shape[x]); n > 4 {
+		g.Refusef("a tensor of rank %d by numbers that are known only during execution: NNAPI's have at most 4", n)
+	}
+	return x
+}
+
 // Axis resolves an axis that may count from the back.
 func (g *Graph) Axis(a int64, rank int) int {
 	if a < 0 {

@@ -95,6 +95,12 @@ var openLengths = []uint32{1, 61, 127}
 // them, as of dimensions that must broadcast, these give the ranks. It is nil where the rule asks for values that only an
 // execution knows.
 func (g *Graph) openDims(o *nn.Operation) (dims [][]uint32) {
+	if list, ok := g.Ints(o.Inputs[min(1, len(o.Inputs)-1)]); ok && o.Type == nn.OpReshape {
+		for _, d := range list {
+			dims = append(dims, []uint32{uint32(max(d, 0))})
+		}
+		return [][]uint32{slices.Concat(dims...)}
+	}
 	alike := true
 	for _, length := range openLengths {
 		d := g.dimsFor(o, length)

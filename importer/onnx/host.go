@@ -48,7 +48,13 @@ var hostForms = map[string]hostForm{
 	"CumSum":          {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
 	"TopK":            {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
 	"OneHot":          {nn.OpHostOneHot, 3, func(c *conversion) []int64 { return []int64{c.int("axis", -1), 1} }, oneHotResults},
-	"Split":           {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
+	"Where": {nn.OpHostSelect, 3, fixed(0), func(c *conversion) []nn.Operand {
+		o := c.ranked(max(c.Rank(c.hostData(0)), c.Rank(c.hostData(1)), c.Rank(c.hostData(2))))[0]
+		value := *c.Operand(c.hostData(1))
+		value.Dimensions = o.Dimensions
+		return []nn.Operand{value}
+	}},
+	"Split": {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
 }
 
 // host converts a node to an operation of the host; false where there is none, or where NNAPI's tensors do not hold its

@@ -42,7 +42,15 @@ func gather(c *conversion) {
 		if batch != 0 {
 			c.Refusef("it has batches and shapes that are known only during execution")
 		}
-		c.result(nn.OpGather, x, c.option("axis"), idx)
+		rank := c.Rank(c.Unmerged(x))
+		axis := c.Axis(c.options.Int("axis"), rank)
+		y := c.Emit(nn.OpGather, c.out(0), x, c.Int32Scalar(int64(axis)), c.Unmerged(idx))
+		if scalar := c.Rank(idx) == 0; scalar && rank == 1 {
+			c.scalar(y)
+		} else if scalar {
+			y = c.Emit(nn.OpSqueeze, c.out(0), y, c.Int32Tensor(int64(axis)))
+		}
+		c.define(0, y)
 		return
 	}
 	dx, di := c.Dims(x), c.Dims(idx)

@@ -253,17 +253,18 @@ func bitwiseXor(c *conversion) {
 // chooses whole slices.
 func selectBy(c *conversion) {
 	cond, a, b := c.x(0), c.To(c.x(1), c.out(0)), c.To(c.x(2), c.out(0))
-	if c.ShapeKnown(cond) && c.ShapeKnown(a) && c.ShapeKnown(b) {
-		dc, da, db := c.Dims(cond), c.Dims(a), c.Dims(b)
-		if len(dc) == 1 && len(da) > 1 && slices.Equal(da, db) && dc[0] == da[0] && da[len(da)-1] != dc[0] {
-			for len(dc) < len(da) {
-				dc = append(slices.Clone(dc), 1)
-			}
-			cond = c.Reshape(cond, dc)
-		}
-		all := c.Broadcast(c.Broadcast(dc, da), db)
-		cond, a, b = c.BroadcastTo(cond, all), c.BroadcastTo(a, all), c.BroadcastTo(b, all)
+	if !c.ShapeKnown(cond) || !c.ShapeKnown(a) || !c.ShapeKnown(b) {
+		c.Refusef("NNAPI's SELECT does not broadcast, and shapes of its inputs are known only during execution")
 	}
+	dc, da, db := c.Dims(cond), c.Dims(a), c.Dims(b)
+	if len(dc) == 1 && len(da) > 1 && slices.Equal(da, db) && dc[0] == da[0] && da[len(da)-1] != dc[0] {
+		for len(dc) < len(da) {
+			dc = append(slices.Clone(dc), 1)
+		}
+		cond = c.Reshape(cond, dc)
+	}
+	all := c.Broadcast(c.Broadcast(dc, da), db)
+	cond, a, b = c.BroadcastTo(cond, all), c.BroadcastTo(a, all), c.BroadcastTo(b, all)
 	y := c.Emit(nn.OpSelect, c.out(0), cond, a, b)
 	c.ShapeLike(y, a)
 	c.define(0, y)
@@ -288,7 +289,11 @@ func reduction(op nn.OperationType) func(*conversion) {
 		x, keep := c.x(0), c.options.Bool("keep_dims")
 		list, ok := c.Ints(c.in[1])
 		if !ok || !c.ShapeKnown(x) {
-			c.define(0, c.Emit(op, c.out(0), x, c.x(1), c.KeepDims(op, keep)))
+			y := c.Emit(op, c.out(0), c.Unmerged(x), c.x(1), c.KeepDims(op, keep))
+			if !keep && c.length(1) >= c.Rank(x) {
+				c.scalar(y)
+			}
+			c.define(0, y)
 			return
 		}
 		c.define(0, c.Reduce(op, c.out(0), x, list, keep))

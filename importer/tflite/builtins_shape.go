@@ -105,7 +105,11 @@ func squeeze(c *conversion) {
 	x := c.x(0)
 	list := c.options.Vector("squeeze_dims").Ints()
 	if !c.ShapeKnown(x) {
-		c.define(0, c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...)))
+		y := c.Emit(nn.OpSqueeze, c.out(0), x, c.Int32Tensor(list...))
+		if len(list) > 0 && len(list) == c.Rank(x) {
+			c.scalar(y)
+		}
+		c.define(0, y)
 		return
 	}
 	dims := c.Dims(x)
@@ -129,6 +133,12 @@ func squeeze(c *conversion) {
 	c.defineShaped(x, shape)
 }
 
+// scalar makes y, a result of NNAPI's one dimension, the scalar of the file.
+func (c *conversion) scalar(y uint32) {
+	c.Operand(y).Dimensions = []uint32{1}
+	c.SetShape(y, nil)
+}
+
 func expandDims(c *conversion) {
 	x, a := c.x(0), c.one(1)
 	if !c.ShapeKnown(x) {
@@ -143,7 +153,7 @@ func transpose(c *conversion) {
 	x := c.x(0)
 	list, ok := c.Ints(c.in[1])
 	if !ok || !c.ShapeKnown(x) {
-		c.result(nn.OpTranspose, x, c.x(1))
+		c.result(nn.OpTranspose, c.Unmerged(x), c.x(1))
 		return
 	}
 	perm := make([]int, len(list))
@@ -188,7 +198,8 @@ func pack(c *conversion) {
 		list[k] = c.x(k)
 	}
 	if !c.ShapeKnown(list[0]) {
-		c.result(nn.OpPack, append([]uint32{c.option("axis")}, list...)...)
+		axis := c.Axis(c.options.Int("axis"), c.Rank(list[0])+1)
+		c.result(nn.OpPack, append([]uint32{c.Int32Scalar(int64(axis))}, list...)...)
 		return
 	}
 	dims := c.Dims(list[0])
@@ -228,7 +239,7 @@ func (c *conversion) pads(k, rank int) [][2]int64 {
 func pad(c *conversion) {
 	x := c.x(0)
 	if _, ok := c.Ints(c.in[1]); !ok || !c.ShapeKnown(x) {
-		c.result(nn.OpPad, x, c.x(1))
+		c.result(nn.OpPad, c.Unmerged(x), c.x(1))
 		return
 	}
 	c.define(0, c.Pad(c.out(0), x, c.pads(1, c.Rank(x)), none))
@@ -241,9 +252,9 @@ func padV2(c *conversion) {
 	case ok && c.ShapeKnown(x):
 		c.define(0, then(c.Pad(out, x, c.pads(1, c.Rank(x)), value)))
 	case value == none:
-		c.define(0, then(c.Emit(nn.OpPad, out, x, c.x(1))))
+		c.define(0, then(c.Emit(nn.OpPad, out, c.Unmerged(x), c.x(1))))
 	default:
-		c.define(0, c.Emit(nn.OpPadV2, out, x, c.x(1), value))
+		c.define(0, c.Emit(nn.OpPadV2, out, c.Unmerged(x), c.x(1), value))
 	}
 }
 
@@ -287,7 +298,7 @@ func tile(c *conversion) {
 	x := c.x(0)
 	list, ok := c.Ints(c.in[1])
 	if !ok || !c.ShapeKnown(x) || len(c.Dims(x)) <= 4 {
-		c.result(nn.OpTile, x, c.x(1))
+		c.result(nn.OpTile, c.Unmerged(x), c.x(1))
 		return
 	}
 	c.define(0, c.TileAny(x, list))

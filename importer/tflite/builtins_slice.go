@@ -28,7 +28,7 @@ func stridedSlice(c *conversion) {
 		if c.options.Int("ellipsis_mask") != 0 || c.options.Int("new_axis_mask") != 0 || c.options.Bool("offset") {
 			c.Refusef("its bounds are known only during execution, NNAPI has no ellipsis, new axes or offsets there")
 		}
-		c.result(nn.OpStridedSlice, x, c.x(1), c.x(2), c.x(3), c.option("begin_mask"), c.option("end_mask"), c.option("shrink_axis_mask"))
+		c.result(nn.OpStridedSlice, c.Unmerged(x), c.x(1), c.x(2), c.x(3), c.option("begin_mask"), c.option("end_mask"), c.option("shrink_axis_mask"))
 		return
 	}
 	if len(begin) != len(end) || len(begin) != len(steps) || len(begin) > 16 {
@@ -170,7 +170,7 @@ func sliceOperator(c *conversion) {
 	begin, ok := c.Ints(c.in[1])
 	size, known := c.Ints(c.in[2])
 	if !ok || !known || !c.ShapeKnown(x) {
-		c.result(nn.OpSlice, x, c.x(1), c.x(2))
+		c.result(nn.OpSlice, c.Unmerged(x), c.x(1), c.x(2))
 		return
 	}
 	dims := c.Dims(x)

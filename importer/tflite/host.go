@@ -12,7 +12,7 @@ import (
 
 // hostBuiltins are operators that no operations of NNAPI express, and that run on the host.
 var hostBuiltins = []builtin{
-	{code: 103, name: "UNIQUE", version: 1, inputs: [2]int{1, 1}, outputs: [2]int{2, 2}, lacks: "NNAPI has no operation whose result has as many elements as differ"},
+	{code: 103, name: "UNIQUE", version: 1, options: "UniqueOptions", inputs: [2]int{1, 1}, outputs: [2]int{2, 2}, lacks: "NNAPI has no operation whose result has as many elements as differ"},
 	{code: 109, name: "WHERE", version: 2, inputs: [2]int{1, 1}, lacks: "NNAPI has no operation whose result has as many elements as are true"},
 	{code: 120, name: "NON_MAX_SUPPRESSION_V4", version: 1, inputs: [2]int{5, 5}, outputs: [2]int{2, 2}, lacks: "NNAPI suppresses boxes by class and score together only"},
 	{code: 121, name: "NON_MAX_SUPPRESSION_V5", version: 1, inputs: [2]int{6, 6}, outputs: [2]int{3, 3}, lacks: "NNAPI suppresses boxes by class and score together only"},
@@ -73,6 +73,9 @@ var hostForms = map[string]hostForm{
 	"TOPK_V2":              {op: nn.OpHostTopK, attributes: fixed(-1, 1), results: topKResults},
 	"ONE_HOT":              {op: nn.OpHostOneHot, operands: oneHotOperands, attributes: func(c *conversion) []int64 { return []int64{c.options.Int("axis"), 0} }, results: oneHotResults},
 	"SPLIT_V":              {op: nn.OpHostSplit, operands: func(c *conversion) []uint32 { return c.hostInputs(0, 1) }, attributes: func(c *conversion) []int64 { return []int64{c.one(2)} }, results: splitResults},
+	"SELECT":               {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(1), results: selectResults},
+	"SELECT_V2":            {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
+	"STABLEHLO_SELECT":     {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
 	"STRIDED_SLICE":        {op: nn.OpHostStridedSlice, attributes: stridedAttributes, results: stridedResults},
 }
 
@@ -371,6 +374,17 @@ func splitResults(c *conversion) (outs []nn.Operand) {
 		outs = append(outs, sameRank(c)...)
 	}
 	return outs
+}
+
+// selectOperands are the condition and both values in the quantization of the result.
+func selectOperands(c *conversion) []uint32 {
+	return []uint32{c.hostInput(0), c.To(c.hostInput(1), c.out(0)), c.To(c.hostInput(2), c.out(0))}
+}
+
+func selectResults(c *conversion) []nn.Operand {
+	o := c.out(0)
+	o.Dimensions = make([]uint32, max(c.Rank(c.x(0)), c.Rank(c.x(1)), c.Rank(c.x(2))))
+	return []nn.Operand{o}
 }
 
 // stridedMasks are the options of STRIDED_SLICE in the order of the host's attributes.

@@ -14,7 +14,7 @@ import (
 var hostCases = []opCase{
 	{op: "WHERE", in: []arg{bools(dims(2, 3), 1, 0, 0, 0, 1, 1)}, out: []arg{i64(dims(3, 2), 0, 0, 1, 1, 1, 2)}},
 	{op: "WHERE", in: []arg{f32(dims(2), 0, 0)}, out: []arg{i64(dims(0, 1))}},
-	{op: "UNIQUE", in: []arg{f32(dims(6), 2, 1, 1, 3, 4, 3)}, out: []arg{f32(dims(4), 2, 1, 3, 4), i32(dims(6), 0, 1, 1, 2, 3, 2)}},
+	{op: "UNIQUE", kind: "UniqueOptions", in: []arg{f32(dims(6), 2, 1, 1, 3, 4, 3)}, out: []arg{f32(dims(4), 2, 1, 3, 4), i32(dims(6), 0, 1, 1, 2, 3, 2)}},
 	{op: "NON_MAX_SUPPRESSION_V4", in: []arg{f32(dims(3, 4), 0, 0, 1, 1, 0, 0.1, 1, 1.1, 3, 3, 4, 4), f32(dims(3), 0.5, 0.9, 0.1), k(i32(nil, 4)), k(f32(nil, 0.5)), k(f32(nil, 0))},
 		out: []arg{i32(dims(4), 1, 2, 0, 0), i32(nil, 2)}},
 	{op: "NON_MAX_SUPPRESSION_V4", in: []arg{f32(dims(1, 4), 0, 0, 1, 1), f32(dims(1), 0.5), i32(nil, 2), k(f32(nil, 0.5)), k(f32(nil, 0.7))},
@@ -50,8 +50,8 @@ var hostCases = []opCase{
 	{op: "TOPK_V2", in: []arg{f32(dims(2, 3), 1, 3, 3, 0, -1, 5), i32(nil, 2)}, out: []arg{f32(dims(2, 2), 3, 3, 5, 0), i32(dims(2, 2), 1, 2, 2, 0)}},
 	{op: "ONE_HOT", kind: "OneHotOptions", options: fields{"axis": -1}, in: []arg{i32(dims(3), 1, -1, 3), i32(nil, 3), k(f32(nil, 5)), k(f32(nil, 2))},
 		out: []arg{f32(dims(3, 3), 2, 5, 2, 2, 2, 2, 2, 2, 2)}},
-	{op: "SPLIT_V", in: []arg{f32(dims(3), 1, 2, 3), i32(dims(2), -1, 2), k(i32(nil, 0))}, out: []arg{f32(dims(1), 1), f32(dims(2), 2, 3)}},
-	{op: "SPLIT_V", in: []arg{f32(dims(3), 1, 2, 3), k(i32(dims(2), 0, 3)), k(i32(nil, 0))}, out: []arg{f32(dims(0)), f32(dims(3), 1, 2, 3)}},
+	{op: "SPLIT_V", kind: "SplitVOptions", options: fields{"num_splits": 2}, in: []arg{f32(dims(3), 1, 2, 3), i32(dims(2), -1, 2), k(i32(nil, 0))}, out: []arg{f32(dims(1), 1), f32(dims(2), 2, 3)}},
+	{op: "SPLIT_V", kind: "SplitVOptions", options: fields{"num_splits": 2}, in: []arg{f32(dims(3), 1, 2, 3), k(i32(dims(2), 0, 3)), k(i32(nil, 0))}, out: []arg{f32(dims(0)), f32(dims(3), 1, 2, 3)}},
 	{op: "STRIDED_SLICE", kind: "StridedSliceOptions", options: fields{"ellipsis_mask": 1, "shrink_axis_mask": 2}, in: []arg{f32(dims(2, 3), 1, 2, 3, 4, 5, 6), i32(dims(2), 0, 1), i32(dims(2), 0, 2), k(i32(dims(2), 1, 1))},
 		out: []arg{f32(dims(2), 2, 5)}},
 	{op: "STRIDED_SLICE", kind: "StridedSliceOptions", in: []arg{f32(dims(2, 3), 1, 2, 3, 4, 5, 6), k(i32(dims(1), 1)), k(i32(dims(1), 1)), k(i32(dims(1), 1))},
@@ -61,7 +61,7 @@ var hostCases = []opCase{
 // TestHostOperators runs operators outside NNAPI, and each form that the host has for them.
 func TestHostOperators(t *testing.T) {
 	// Those that need values of open shape are in TestOpenShapes.
-	tested := map[string]bool{"SHAPE": true, "RESHAPE": true, "GATHER": true, "GATHER_ND": true}
+	tested := map[string]bool{"SHAPE": true, "RESHAPE": true, "GATHER": true, "GATHER_ND": true, "SELECT": true, "SELECT_V2": true, "STABLEHLO_SELECT": true}
 	for _, c := range hostCases {
 		tested[c.op] = true
 		t.Run(c.op, func(t *testing.T) {
@@ -127,6 +127,17 @@ func TestOpenShapes(t *testing.T) {
 		{"relu", []arg{f32(dims(1))}, one("RELU"), f32(dims(2), 2, 3), f32(dims(0))},
 		{"add", []arg{k(f32(nil, 1)), f32(dims(1))}, one("ADD", 5), f32(dims(2), 3, 4), f32(dims(0))},
 		{"cast", []arg{i32(dims(1))}, one("CAST"), i32(dims(2), 2, 3), i32(dims(0))},
+		{"select", []arg{k(f32(nil, 0)), bools(dims(1)), k(f32(dims(1, 1), 9)), f32(dims(1, 1))},
+			[]tflitefile.Operator{apply("GREATER", []int32{4, 5}, []int32{6}), apply("SELECT_V2", []int32{6, 4, 7}, []int32{8})}, f32(dims(1, 2), 2, 3), f32(dims(1, 0))},
+		{"select slices", []arg{k(f32(nil, 2)), bools(dims(1)), k(i32(dims(2), -1, 1)), f32(dims(1, 1)), f32(dims(1, 1))},
+			[]tflitefile.Operator{apply("GREATER", []int32{4, 5}, []int32{6}), apply("RESHAPE", []int32{4, 7}, []int32{8}), apply("SELECT", []int32{6, 8, 8}, []int32{9})}, f32(dims(2, 1), 2, 3), f32(dims(0, 1))},
+		{"expand a sum", []arg{i32(dims(1)), k(i32(nil, 2)), i32(dims(1)), k(f32(dims(2), 3, 4)), f32(nil), k(i32(nil, 0)), f32(dims(1))},
+			[]tflitefile.Operator{apply("SHAPE", []int32{4}, []int32{5}), apply("SUB", []int32{5, 6}, []int32{7}), with(apply("SUM", []int32{8, 7}, []int32{9}), "ReducerOptions", nil), apply("EXPAND_DIMS", []int32{9, 10}, []int32{11})}, f32(dims(1), 7), arg{}},
+		{"pack", []arg{f32(dims(1, 2))}, []tflitefile.Operator{with(apply("PACK", []int32{4, 4}, []int32{5}), "PackOptions", fields{"axis": -1, "values_count": 2})}, f32(dims(2, 2), 2, 2, 3, 3), f32(dims(0, 2))},
+		{"gather one", []arg{k(i32(nil, 1)), k(i32(dims(2), 1, -1)), f32(dims(1, 1)), f32(dims(1))},
+			[]tflitefile.Operator{apply("RESHAPE", []int32{4, 6}, []int32{7}), with(apply("GATHER", []int32{7, 5}, []int32{8}), "GatherOptions", fields{"axis": -1})}, f32(dims(1), 3), arg{}},
+		{"gather a scalar", []arg{k(i32(nil, 1)), f32(nil)}, []tflitefile.Operator{with(apply("GATHER", []int32{4, 5}, []int32{6}), "GatherOptions", nil)}, f32(nil, 3), arg{}},
+		{"product of a list", []arg{k(f32(dims(1, 2), 1, 10)), f32(dims(1, 1))}, []tflitefile.Operator{with(apply("FULLY_CONNECTED", []int32{4, 5, -1}, []int32{6}), "FullyConnectedOptions", nil)}, f32(dims(1, 1), 32), f32(dims(0, 1))},
 		{"shape", []arg{i32(dims(1))}, one("SHAPE"), i32(dims(1), 2), i32(dims(1), 0)},
 		{"sum", []arg{k(i32(dims(1), 0)), f32(nil)}, one("SUM", 5), f32(nil, 5), arg{}},
 		{"expand", []arg{k(i32(nil, 0)), f32(dims(1, 1))}, one("EXPAND_DIMS", 5), f32(dims(1, 2), 2, 3), f32(dims(1, 0))},

@@ -47,6 +47,7 @@ type judgement struct {
 	outputs int
 
 	results [][]byte
+	shapes  [][]uint32
 	refused string
 }
 
@@ -75,7 +76,12 @@ func (j *judge) run(t *testing.T, list []*judgement) {
 			continue
 		}
 		for k := range n.outputs {
-			n.results = append(n.results, require.V(os.ReadFile(dir(i, fmt.Sprintf("out%d.bin", k))))(t))
+			n.results = append(n.results, require.File(t, dir(i, fmt.Sprintf("out%d.bin", k))))
+			shape, dims := []uint32{}, require.File(t, dir(i, fmt.Sprintf("dims%d.bin", k)))
+			for at := 0; at < len(dims); at += 4 {
+				shape = append(shape, binary.LittleEndian.Uint32(dims[at:]))
+			}
+			n.shapes = append(n.shapes, shape)
 		}
 	}
 }
@@ -180,7 +186,7 @@ func TestOracleTFLite(t *testing.T) {
 	j := newJudge(t)
 	var cases []*opCase
 	var list []*judgement
-	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, poolCases, plantedCases, wideCases()} {
+	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, poolCases, plantedCases, wideCases(), hostCases} {
 		for _, c := range withForms(t, family) {
 			cases = append(cases, c)
 			list = append(list, &judgement{file: c.file(), given: c.judged(), outputs: len(c.out)})
@@ -225,7 +231,7 @@ func (c *opCase) difference(t *testing.T, n *judgement) difference {
 	got := execute(t, m, c.given())
 	for k, out := range c.out {
 		o := m.Main.Operands[m.Main.Outputs[k]]
-		if d := differs(elementsOf(out.Type, n.results[k]), &got[k], o.Type, near); d.text != "" {
+		if d := n.differs(k, out.Type, &got[k], o.Type, near); d.text != "" {
 			d.text = fmt.Sprintf("output %d: %s", k, d.text)
 			return d
 		}
@@ -236,10 +242,14 @@ func (c *opCase) difference(t *testing.T, n *judgement) difference {
 // near is how far reals may lie from TensorFlow Lite's, of the largest of them: sums in float32 have other orders.
 const near = 1e-5
 
-// differs is the element of a result that is farthest from TensorFlow Lite's, where one differs. Integers are equal,
-// reals near.
-func differs(want []float64, got *refcpu.Tensor, as nn.OperandType, near float64) (most difference) {
-	size := as.ElementBytes()
+// differs is how output k differs, of the file's type: in its shape, or else by the element that is farthest from
+// TensorFlow Lite's. Integers are equal, reals near.
+func (n *judgement) differs(k, code int, got *refcpu.Tensor, as nn.OperandType, near float64) (most difference) {
+	shape, want, size := n.shapes[k], elementsOf(code, n.results[k]), as.ElementBytes()
+	// NNAPI's tensors have one to four dimensions.
+	if !slices.Equal(got.Dimensions, shape) && len(shape) > 0 && len(shape) <= 4 {
+		return difference{fmt.Sprintf("shape %v, TensorFlow Lite's is %v", got.Dimensions, shape), math.Inf(1)}
+	}
 	if n := len(got.Data) / size; n != len(want) {
 		return difference{fmt.Sprintf("%d elements, TensorFlow Lite has %d", n, len(want)), math.Inf(1)}
 	}
@@ -311,9 +321,9 @@ func TestOracleTFLiteNetworks(t *testing.T) {
 		root := require.V(flatbuffer.OpenModel(files[name]))(t)
 		main := root.TableAt("subgraphs", 0)
 		got := execute(t, m, given[i])
-		for k, data := range list[i].results {
+		for k := range list[i].results {
 			code := int(main.TableAt("tensors", int(main.Vector("outputs").Int(k))).Int("type"))
-			d := differs(elementsOf(code, data), &got[k], m.Main.Operands[m.Main.Outputs[k]].Type, near)
+			d := list[i].differs(k, code, &got[k], m.Main.Operands[m.Main.Outputs[k]].Type, near)
 			if d.text != "" && find(networkDifferences, name, "", d) < 0 {
 				t.Errorf("%s: output %d: %s", name, k, d.text)
 			}

@@ -28,15 +28,29 @@ type randomNetwork struct {
 	outputs []*drawn
 	used    map[int32]bool
 	names   []string // of operators
+	// runtime makes lists of integers inputs as often as constants.
+	runtime bool
+	// open are outputs of open shape, which no other operator reads.
+	open []*drawn
+}
+
+func newNetwork(seed, stream uint64) *randomNetwork {
+	return &randomNetwork{random: rand.New(rand.NewPCG(seed, stream)), used: map[int32]bool{}}
 }
 
 // drawNetwork is network number seed, whose operators are those of randomOperators.
 func drawNetwork(seed uint64) *randomNetwork {
-	n := &randomNetwork{random: rand.New(rand.NewPCG(seed, 78)), used: map[int32]bool{}}
+	n := newNetwork(seed, 78)
+	n.grow(randomOperators)
+	return n
+}
+
+// grow appends operators and chooses the outputs: results that nothing reads, and some of the others.
+func (n *randomNetwork) grow(operators []func(n *randomNetwork)) {
 	for count, tries := 2+n.random.IntN(5), 0; len(n.sub.Operators) < count && tries < 50; tries++ {
-		randomOperators[n.random.IntN(len(randomOperators))](n)
+		operators[n.random.IntN(len(operators))](n)
 	}
-	for _, v := range n.values {
+	for _, v := range slices.Concat(n.values, n.open) {
 		if slices.Contains(n.inputs, v) {
 			continue
 		}
@@ -44,7 +58,6 @@ func drawNetwork(seed uint64) *randomNetwork {
 			n.outputs, n.sub.Outputs = append(n.outputs, v), append(n.sub.Outputs, v.at)
 		}
 	}
-	return n
 }
 
 func (n *randomNetwork) bytes() []byte {
@@ -167,6 +180,9 @@ func (n *randomNetwork) ints(list ...int) *drawn {
 	a := i32(dims(int32(len(list))))
 	for _, v := range list {
 		a.values = append(a.values, float64(v))
+	}
+	if n.runtime && n.chance(2) {
+		return n.input(a)
 	}
 	return n.constant(a)
 }

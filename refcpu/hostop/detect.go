@@ -20,28 +20,30 @@ var detectOperators = []operator{
 	{op: nn.OpHostNonMaxSuppressionPadded, unpriced: true, run: nonMaxSuppressionPadded},
 }
 
-// box is a rectangle by its corners.
-type box struct{ y0, x0, y1, x1 float64 }
+// box is a rectangle by its corners. Areas and overlaps are float32, as the operators compute them: an overlap that is the
+// limit in reals is it here too.
+type box struct{ y0, x0, y1, x1 float32 }
 
 // boxAt is box i of [.., 4].
 func boxAt(t *tensor, i int, centred bool) box {
-	a, b, c, d := t.number(4*i), t.number(4*i+1), t.number(4*i+2), t.number(4*i+3)
+	at := func(k int) float32 { return float32(t.number(4*i + k)) }
+	a, b, c, d := at(0), at(1), at(2), at(3)
 	if centred {
 		return box{b - d/2, a - c/2, b + d/2, a + c/2}
 	}
-	return box{math.Min(a, c), math.Min(b, d), math.Max(a, c), math.Max(b, d)}
+	return box{min(a, c), min(b, d), max(a, c), max(b, d)}
 }
 
 // overlap is the intersection of two boxes over their union, 0 where one has no area.
 func overlap(a, b box) float64 {
-	area := func(x box) float64 { return (x.y1 - x.y0) * (x.x1 - x.x0) }
+	area := func(x box) float32 { return float32((x.y1 - x.y0) * (x.x1 - x.x0)) } // a product of its own, nowhere fused with a sum
 	if !(area(a) > 0 && area(b) > 0) {
 		return 0
 	}
-	h := math.Min(a.y1, b.y1) - math.Max(a.y0, b.y0)
-	w := math.Min(a.x1, b.x1) - math.Max(a.x0, b.x0)
-	common := math.Max(h, 0) * math.Max(w, 0)
-	return common / (area(a) + area(b) - common)
+	h := min(a.y1, b.y1) - max(a.y0, b.y0)
+	w := min(a.x1, b.x1) - max(a.x0, b.x0)
+	common := float32(max(h, 0) * max(w, 0))
+	return float64(common / (area(a) + area(b) - common))
 }
 
 // suppression chooses boxes of one class.
@@ -93,7 +95,7 @@ func (s suppression) run(c *call, n int, score func(i int) float64, at func(i in
 				break
 			}
 			if s.sigma > 0 {
-				best.score *= math.Exp(-v * v / (2 * s.sigma))
+				best.score = float64(float32(best.score * math.Exp(-v*v/(2*s.sigma))))
 			}
 		}
 		best.seen = len(list)

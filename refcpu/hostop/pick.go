@@ -18,6 +18,9 @@ var pickOperators = []operator{
 	{op: nn.OpHostUnique, attributes: 2, unpriced: true, run: unique},
 	// tensor, conditions [n]; attribute: axis or None for the elements in order.
 	{op: nn.OpHostCompress, attributes: 1, steps: 2, run: compress},
+	// conditions, and two tensors of one type, all of which broadcast: elements of the first where a condition holds, else of the
+	// second. Attribute 1: conditions of one dimension choose among the first.
+	{op: nn.OpHostSelect, attributes: 1, steps: 1, run: choose},
 	// tensor, starts, ends, axes and steps, of which the last two may be omitted.
 	{op: nn.OpHostSlice, steps: 1, run: slice},
 	// tensor, starts, ends and steps; attributes, of which the first five are masks with a bit per bound: starts left open,
@@ -159,6 +162,27 @@ func compress(c *call) []tensor {
 		}
 	}
 	return []tensor{c.taken(x, dims, at, places)}
+}
+
+func choose(c *call) []tensor {
+	conditions, a, b := *c.tensor(0), c.tensor(1), c.tensor(2)
+	if a.kind != b.kind {
+		fail("elements of %v and of %v", a.kind, b.kind)
+	}
+	if rank := len(a.dims); c.attributes[0] == 1 && len(conditions.dims) == 1 && rank > 1 && conditions.dims[0] == a.dims[0] {
+		conditions.dims = slices.Concat(conditions.dims, slices.Repeat([]uint32{1}, rank-1))
+	}
+	dims := broadcast(broadcast(conditions.dims, a.dims), b.dims)
+	y := c.make(a, dims)
+	which, first, second := aligned(conditions.dims, dims), aligned(a.dims, dims), aligned(b.dims, dims)
+	each(dims, func(i int, at []int) {
+		from, k := b, offset(at, second)
+		if conditions.integer(offset(at, which)) != 0 {
+			from, k = a, offset(at, first)
+		}
+		copy(y.bytes(i, i+1), from.bytes(k, k+1))
+	})
+	return []tensor{y}
 }
 
 func slice(c *call) []tensor {

@@ -4,8 +4,8 @@
 //
 // reads a folder a line: model.tflite and the inputs in0.bin, in1.bin, ... of a network lie there, in the types of its
 // tensors. Each network runs in a process of its own, since the library ends the process where it finds a fault. The
-// outputs go to out0.bin, out1.bin, ..., what the library says to said.txt, and a line with 0, or the number of the
-// failure, to stdout.
+// outputs go to out0.bin, out1.bin, ..., their dimensions to dims0.bin, ... as 32-bit numbers, what the library says to
+// said.txt, and a line with 0, or the number of the failure, to stdout.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -33,7 +33,9 @@ typedef struct Tensor Tensor;
     F(Tensor*, InterpreterGetInputTensor, (const Interpreter*, int32_t))        \
     F(const Tensor*, InterpreterGetOutputTensor, (const Interpreter*, int32_t)) \
     F(size_t, TensorByteSize, (const Tensor*))                                  \
-    F(void*, TensorData, (const Tensor*))
+    F(void*, TensorData, (const Tensor*))                                       \
+    F(int32_t, TensorNumDims, (const Tensor*))                                  \
+    F(int32_t, TensorDim, (const Tensor*, int32_t))
 
 #define DECLARE(type, name, arguments) static type(*name) arguments;
 FUNCTIONS(DECLARE)
@@ -79,6 +81,12 @@ static void invoke(const char* dir) {
         FILE* f = in_folder(dir, "out", k, "wb");
         size_t n = TensorByteSize(t);
         if ((n && fwrite(TensorData(t), 1, n, f) != n) || fclose(f)) die("output cannot be written", dir);
+        f = in_folder(dir, "dims", k, "wb");
+        for (int32_t i = 0; i < TensorNumDims(t); i++) {
+            int32_t d = TensorDim(t, i);
+            if (fwrite(&d, sizeof d, 1, f) != 1) die("dimensions cannot be written", dir);
+        }
+        if (fclose(f)) die("dimensions cannot be written", dir);
     }
 }
 

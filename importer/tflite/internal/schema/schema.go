@@ -72,6 +72,7 @@ ReducerOptions keep_dims:bool
 ArgMaxOptions output_type:i8
 ArgMinOptions output_type:i8
 ShapeOptions out_type:i8
+UniqueOptions idx_out_type:i8=2
 LSHProjectionOptions type:i8
 RandomOptions seed:i64 seed2:i64
 SVDFOptions rank:i32 activation:i8 asymmetric_quantize_inputs:bool
