@@ -184,14 +184,15 @@ func (n *subject) against(v verdict) error {
 	return nil
 }
 
-// held are the elements as NNAPI holds them: integers of 64 bits in 32.
+// held are the elements as NNAPI holds them: integers of 64 bits in 32, the greatest for greater ones.
 func (t *runtimeTensor) held() []byte {
 	if t.Type != "int64" {
 		return t.Raw
 	}
 	var raw []byte
 	for i := 0; i < len(t.Raw); i += 8 {
-		raw = append(raw, t.Raw[i:i+4]...)
+		v := int64(binary.LittleEndian.Uint64(t.Raw[i:]))
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(int32(min(max(v, math.MinInt32), math.MaxInt32))))
 	}
 	return raw
 }

@@ -216,7 +216,7 @@ func scatterElements(n *network) {
 
 func scatterND(n *network) {
 	x := n.some(slices.Concat(reals, smalls), 1, 4, nil)
-	at := n.ints(n.upTo(x.dims[0]))
+	at := n.builder.ints(n.upTo(x.dims[0]))
 	n.graph.Initializers[len(n.graph.Initializers)-1].Dims = []int64{1, 1}
 	n.moved("ScatterND", x.dims, x, []string{x.name, at, n.weights(x.of, append([]int64{1}, x.dims[1:]...)...).name})
 }

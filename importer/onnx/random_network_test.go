@@ -45,12 +45,19 @@ type network struct {
 	values []*drawn
 	inputs []*drawn
 	used   map[string]bool
+	// runtime makes lists of integers inputs as often as constants.
+	runtime bool
 }
 
 // drawNetwork is network number seed, whose operators are those of randomOperators.
-func drawNetwork(seed uint64) *network {
-	n := &network{used: map[string]bool{}}
-	n.random = rand.New(rand.NewPCG(seed, 77))
+func drawNetwork(seed uint64) *network { return drawFrom(seed, rand.NewPCG(seed, 77), false) }
+
+// drawRuntimeNetwork is one whose shapes, axes and positions are inputs as often as constants.
+func drawRuntimeNetwork(seed uint64) *network { return drawFrom(seed, rand.NewPCG(seed, 76), true) }
+
+func drawFrom(seed uint64, source rand.Source, runtime bool) *network {
+	n := &network{used: map[string]bool{}, runtime: runtime}
+	n.random = rand.New(source)
 	n.opset = []int64{7, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 17, 18, 19, 20, 21}[n.random.IntN(16)]
 	for count, tries := 2+n.random.IntN(5), 0; len(n.graph.Nodes) < count && tries < 50; tries++ {
 		op := randomOperators[n.random.IntN(len(randomOperators))]
@@ -213,6 +220,21 @@ func (n *network) list(v ...int64) string {
 		return n.add("Constant", nil, &onnxfile.Attribute{Name: "value", Type: onnxfile.AttributeTensor, Tensor: &onnxfile.Tensor{Type: onnxfile.Int64, Dims: []int64{1}, Int64s: v}})
 	}
 	return n.ints(v...)
+}
+
+// ints are an operand of integers: a constant, or an input.
+func (n *network) ints(list ...int64) string {
+	if !n.runtime || n.chance(2) {
+		return n.builder.ints(list...)
+	}
+	v := &drawn{name: fmt.Sprint("x", len(n.inputs)), of: onnxfile.Int64, dims: []int64{int64(len(list))}, exact: true, most: 1 << 20}
+	for _, x := range list {
+		v.data = append(v.data, float64(x))
+	}
+	n.graph.Inputs = append(n.graph.Inputs, declared(v.name, v.of, v.dims...))
+	n.inputs = append(n.inputs, v)
+	n.used[v.name] = true
+	return v.name
 }
 
 // some is a value that fits, or a new input of a rank from lo to hi.

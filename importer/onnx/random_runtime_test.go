@@ -31,6 +31,16 @@ func (n *network) subject() *subject {
 // and the reference runs to the same shapes and numbers, or a table says why not. NNSOC_NETWORKS=FROM:COUNT runs others.
 func TestOracleRuntimeRandom(t *testing.T) {
 	oracle.Need(t, "node")
+	judgeNetworks(t, drawNetwork)
+}
+
+// TestOracleRuntimeOpen does so for networks whose shapes, axes and positions are inputs as often as constants.
+func TestOracleRuntimeOpen(t *testing.T) {
+	oracle.Need(t, "node")
+	judgeNetworks(t, drawRuntimeNetwork)
+}
+
+func judgeNetworks(t *testing.T, draw func(seed uint64) *network) {
 	needRuntime(t)
 	from, count := uint64(0), uint64(300)
 	if a, b, ok := strings.Cut(os.Getenv("NNSOC_NETWORKS"), ":"); ok {
@@ -39,7 +49,7 @@ func TestOracleRuntimeRandom(t *testing.T) {
 	var nets []*network
 	var subjects []*subject
 	for seed := from; seed < from+count; seed++ {
-		n := drawNetwork(seed)
+		n := draw(seed)
 		nets, subjects = append(nets, n), append(subjects, n.subject())
 	}
 	refusals, said, compared := map[string]int{}, map[string]int{}, 0

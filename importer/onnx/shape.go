@@ -126,6 +126,10 @@ func squeeze(c *conversion) {
 
 func unsqueeze(c *conversion) {
 	shape := c.shape(c.v(0))
+	if len(shape) == 0 && c.has(1) { // wherever the axes are
+		c.defineShaped(slices.Repeat([]uint32{1}, c.length(1)))
+		return
+	}
 	list := c.axes(1)
 	rank := len(shape) + len(list)
 	fresh := make([]bool, rank)

@@ -18,14 +18,19 @@ import (
 
 // TestOracleTFLiteRandom holds random networks of a few operators against TensorFlow Lite: what it runs, the importer opens
 // and the reference runs to the same shapes and numbers. NNSOC_NETWORKS=FROM:COUNT runs others.
-func TestOracleTFLiteRandom(t *testing.T) { judgeNetworks(t, drawNetwork) }
+func TestOracleTFLiteRandom(t *testing.T) {
+	oracle.Need(t, "gcc")
+	judgeNetworks(t, drawNetwork)
+}
 
 // TestOracleTFLiteHost does so for networks with operators outside NNAPI. The importer may refuse those whose shapes it
 // would have to know.
-func TestOracleTFLiteHost(t *testing.T) { judgeNetworks(t, drawHostNetwork) }
+func TestOracleTFLiteHost(t *testing.T) {
+	oracle.Need(t, "gcc")
+	judgeNetworks(t, drawHostNetwork)
+}
 
 func judgeNetworks(t *testing.T, draw func(seed uint64) *randomNetwork) {
-	oracle.Need(t, "gcc")
 	j := newJudge(t)
 	from, count := uint64(0), uint64(300)
 	if a, b, ok := strings.Cut(os.Getenv("NNSOC_NETWORKS"), ":"); ok {
