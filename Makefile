@@ -125,7 +125,7 @@ oracle: $(TFLITE) $(ONNXRUNTIME) ## compare with TensorFlow Lite, ONNX Runtime, 
 	NNSOC_ORACLE=$${NNSOC_ORACLE:-1} NNSOC_PROGRAMS=$${NNSOC_PROGRAMS:-1000} $(GO) test -vet=off -count=1 -timeout $(TIMEOUT) -run '^($(ORACLE))$$' -v $(call having,$(ORACLE),.) | grep -v -e '=== RUN' -e 'no tests to run'
 
 browser: ## look at the pages that commands write, in headless Chromium
-	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReport(Views|Reader|Fits|Numbers))$$' -v ./bench/mlts/page ./cmd/nnsoc
+	NNSOC_BROWSER=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestBrowser|TestReport(Views|Reader|Fits|Numbers|Many))$$' -v ./bench/mlts/page ./cmd/nnsoc
 
 bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...

@@ -21,7 +21,7 @@ func TestFailingStrategy(t *testing.T) {
 		Failed     []struct{ Name, Error string } `json:"failed_strategies"`
 	}, message string) {
 		var out, errs strings.Builder
-		code = execute([]string{"partition", "islands_float", "--strategies", strategies, "--json", "-q"}, &out, &errs)
+		code = execute([]string{"partition", "mlperf_tiny_kws_quant", "--strategies", strategies, "--json", "-q"}, &out, &errs)
 		if out.Len() > 0 {
 			require.NoError(t, json.Unmarshal([]byte(out.String()), &r))
 		}

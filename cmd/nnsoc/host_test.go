@@ -102,7 +102,6 @@ func TestHostParts(t *testing.T) {
 	}{
 		{[]string{"supported", path, "--device", "gpu"}, "HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"compile", path, "--device", "gpu"}, "HOST_NON_MAX_SUPPRESSION"},
-		{[]string{"run", path, "--device", "gpu", "--invocations", "2", "--all", "-q"}, "HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"graph", path, "--device", "gpu"}, "HOST_NON_MAX_SUPPRESSION"},
 		{[]string{"run", path, "--device", "gpu", "--invocations", "2", "--all", "-q"}, "NonMaxSuppression of chosen  on the host, outside NNAPI, unpriced"},
 		{[]string{"run", path, "--device", "gpu", "--functional", "-q"}, "4 of 8 operations run on the host, outside NNAPI: HOST_NON_MAX_SUPPRESSION, HOST_SLICE, HOST_SQUEEZE, HOST_GATHER. Unpriced, with their launch and memory traffic alone (D-2500): HOST_NON_MAX_SUPPRESSION."},

@@ -75,6 +75,7 @@ func TestReadme(t *testing.T) {
 	makefile := require.V(os.ReadFile(filepath.Join(root, "Makefile")))(t)
 	elsewhere := scriptCommands(t)
 	elsewhere["run"], elsewhere["vts --device npu"] = "TestReadmeOutput", "TestCorpus of hal/driver/npudriver"
+	elsewhere["vts nnapi/*conv2d* --device dsp"], elsewhere["partition islands_float"] = "TestCorpus of hal/driver/dspdriver", "TestStrategies"
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")))
 	t.Chdir(dir)
