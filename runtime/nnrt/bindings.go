@@ -91,14 +91,22 @@ func (v *bindings) pass(source int, inputs []*value) {
 // outputMemory is memory of n bytes for an output of a step: a part of the pool, or a separate
 // allocation.
 func (v *bindings) outputMemory(source int, operand uint32, n int64) []byte {
+	if source == 0 && v.placed(operand) {
+		return v.memoryOf(operand, n)
+	}
 	p := v.sources[source].places[operand]
 	if p.bytes == 0 || n != p.bytes {
 		return make([]byte, n)
 	}
+	return v.fromPool(p)
+}
+
+// fromPool is a place in the pool of temporaries.
+func (v *bindings) fromPool(p place) []byte {
 	if v.pool == nil {
 		v.pool = make([]byte, v.poolBytes)
 	}
-	return v.pool[p.offset : p.offset+n : p.offset+n]
+	return v.pool[p.offset : p.offset+p.bytes : p.offset+p.bytes]
 }
 
 // openBytes are the bytes of the tensors whose shapes the model does not know, but for one that is about to be replaced.

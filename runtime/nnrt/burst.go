@@ -18,7 +18,7 @@ func (c *Compilation) NewBurst() *Burst {
 	b := &Burst{parts: map[hal.PreparedModel]hal.Burst{}}
 	for i := range c.steps {
 		switch p := c.steps[i].prepared.(type) {
-		case unprepared, *jump:
+		case unprepared, *jump, *view:
 		default:
 			if part, err := guarded.ConfigureBurst(c.steps[i].device, p); err == nil {
 				b.parts[p] = part

@@ -88,7 +88,8 @@ type Compilation struct {
 	order        []partition.Step // of steps, where there is no control flow among them
 	links        []partition.Links
 	handovers    []handover
-	poolBytes    int64 // of the temporaries between steps
+	within       map[uint32]partition.Lies // operands of the main subgraph that lie in others
+	poolBytes    int64                     // of the temporaries between steps
 	sequential   bool
 	machine      hal.Machine
 	partitioning Partitioning
@@ -178,6 +179,7 @@ func (c *Compilation) prepare(r *registry.Registry, a *assignment, o CompileOpti
 		l := &layout{Compilation: c, registry: r, options: o}
 		c.sources = []source{{model: c.Model, caller: -1}}
 		c.steps, c.order, c.links, c.CacheHits = c.steps[:0], nil, nil, 0
+		c.within = map[uint32]partition.Lies{}
 		err := l.add(0, a)
 		var failed *partError
 		switch {
@@ -228,10 +230,13 @@ func (l *layout) add(source int, a *assignment) error {
 	for _, s := range order {
 		var err error
 		l.sources[source].nodes = append(l.sources[source].nodes, len(l.steps))
-		if s.Device == n {
-			err = l.addControl(source, a, s.Operations[0])
-		} else {
+		switch op := s.Operations[0]; {
+		case s.Device < n:
 			err = l.addPart(source, a, s)
+		case slices.Contains([]nn.OperationType{nn.OpIf, nn.OpWhile}, l.sources[source].model.Main.Operations[op].Type):
+			err = l.addControl(source, a, op)
+		default:
+			err = l.addView(source, op)
 		}
 		if err != nil {
 			return err
@@ -334,7 +339,7 @@ func (c *Compilation) PreparedFs() (fs int64, known bool) {
 			continue
 		}
 		switch c.steps[i].prepared.(type) {
-		case *jump, unprepared:
+		case *jump, *view, unprepared:
 		default:
 			known = false
 		}

@@ -198,6 +198,9 @@ func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution
 	}
 	for i, x := range g.Outputs {
 		if i < len(o.OutputBuffers) {
+			if o.OutputBuffers[i] != nil && c.placed(x) {
+				return nil, hal.Errorf(hal.InvalidArgument, "runtime: output %d holds results of several parts, device memory holds that of one", i)
+			}
 			f[x].buffer = o.OutputBuffers[i]
 		}
 	}
@@ -236,10 +239,14 @@ func (e *execution) source(k int, client hal.Client) (whole string, err error) {
 
 // node executes a step of a source, with all that it leads to where it is control flow.
 func (e *execution) node(at int, client hal.Client) (whole string, err error) {
-	switch j, control := e.steps[at].prepared.(*jump); {
-	case control:
-		return e.interpret(at, j, client)
-	case e.concurrent:
+	switch p := e.steps[at].prepared.(type) {
+	case *jump:
+		return e.interpret(at, p, client)
+	case *view:
+		e.show(p)
+		return "", nil
+	}
+	if e.concurrent {
 		return e.timed(at, client)
 	}
 	whole, ran, err := e.part(at, client)
@@ -285,13 +292,17 @@ func (e *execution) schedule() {
 	case e.links != nil:
 		order := slices.Clone(e.order) // with the devices that ran the steps
 		took := make([]int64, len(order))
-		for i, x := range e.ran {
-			took[i] = x.stats.LatencyFs
+		for _, x := range e.ran {
+			took[x.step] = x.stats.LatencyFs
 			if x.device == e.cpu {
-				order[i].Device = 0
+				order[x.step].Device = 0
 			}
 		}
-		start, r.LatencyFs = partition.Schedule(order, e.links, took, e.sequential)
+		var began []int64 // by step
+		began, r.LatencyFs = partition.Schedule(order, e.links, took, e.sequential)
+		for i, x := range e.ran {
+			start[i] = began[x.step]
+		}
 	default:
 		for i, x := range e.ran {
 			start[i] = r.LatencyFs

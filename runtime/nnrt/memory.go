@@ -33,6 +33,9 @@ func (c *Compilation) Roles(input bool, i int) (roles []Role, ok bool) {
 
 // uses are the roles of an operand of the main subgraph.
 func (c *Compilation) uses(operand uint32) (roles []Role, ok bool) {
+	if c.placed(operand) {
+		return nil, false // it is no buffer of its own
+	}
 	for k := range c.steps {
 		s := &c.steps[k]
 		for in, operands := range [2][]uint32{s.outputs, s.inputs} {

@@ -16,6 +16,7 @@ type place struct {
 // Those of unknown size, and those that stay in memory of a device, have none.
 func (c *Compilation) placeTemporaries() {
 	c.poolBytes = 0
+	defer c.placeRoots()
 	for i := range c.sources {
 		c.sources[i].places = make([]place, len(c.sources[i].values))
 	}
@@ -28,11 +29,17 @@ func (c *Compilation) placeTemporaries() {
 		of := &c.sources[s.source]
 		for _, x := range s.outputs {
 			o := &of.model.Main.Operands[x]
-			if o.Lifetime != nn.TemporaryVariable || !o.Known() || s.source == 0 && onDevice[x] {
+			if o.Lifetime != nn.TemporaryVariable || !o.Known() || s.source == 0 && (onDevice[x] || c.placed(x)) {
 				continue
 			}
-			of.places[x] = place{c.poolBytes, o.Bytes()}
-			c.poolBytes += (o.Bytes() + temporaryAlignment - 1) &^ (temporaryAlignment - 1)
+			c.place(s.source, x)
 		}
 	}
+}
+
+// place gives an operand the next place in the pool.
+func (c *Compilation) place(source int, operand uint32) {
+	n := c.sources[source].model.Main.Operands[operand].Bytes()
+	c.sources[source].places[operand] = place{c.poolBytes, n}
+	c.poolBytes += (n + temporaryAlignment - 1) &^ (temporaryAlignment - 1)
 }

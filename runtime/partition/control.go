@@ -69,8 +69,15 @@ func (p *Problem) control(op int) *Control {
 	return nil
 }
 
-// interprets reports whether a plan leaves an operation to the runtime.
-func (p *Problem) interprets(plan Plan) bool { return slices.Contains(plan.Device, p.drivers()) }
+// interprets reports whether a plan leaves control flow to the runtime.
+func (p *Problem) interprets(plan Plan) bool {
+	for i, d := range plan.Device {
+		if d == p.drivers() && p.control(i) != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // subgraph is the problem of a subgraph with its costs; ok is false without costs.
 func (p *Problem) subgraph(k uint32) (s *Problem, ok bool) {

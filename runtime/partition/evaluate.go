@@ -57,6 +57,9 @@ func (p *Problem) CheckPlan(plan Plan) error {
 	}
 	plan = p.complete(plan)
 	for i, d := range plan.Device {
+		if d == p.drivers() && p.views(i) {
+			continue
+		}
 		if d == p.drivers() {
 			if err := p.checkInterpreted(i, plan); err != nil {
 				return err
@@ -77,7 +80,7 @@ func (p *Problem) CheckPlan(plan Plan) error {
 func (p *Problem) checkInterpreted(op int, plan Plan) error {
 	c := p.control(op)
 	if c == nil {
-		return fmt.Errorf("partition: operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide", op, p.Graph.Operations[op].Type, Interpreter)
+		return fmt.Errorf("partition: operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide, and what moves no data", op, p.Graph.Operations[op].Type, Interpreter)
 	}
 	for _, k := range c.Subgraphs {
 		sub, ok := plan.Subgraphs[k]
@@ -155,7 +158,9 @@ func (p *Problem) evaluate(plan Plan, ran *Run) (*Evaluation, error) {
 	for k := range e.Steps {
 		s := &e.Steps[k]
 		var c Cost
-		if s.Device < p.drivers() {
+		if s.Device == p.drivers() && p.control(s.Operations[0]) == nil {
+			continue // a view takes no time
+		} else if s.Device < p.drivers() {
 			c = p.segment(s, links[k].moves(shared))
 			e.load[s.Device] += c.EngineFs
 			onDevice[s.Device] += c.TimeFs

@@ -160,6 +160,7 @@ func (p *Problem) named(names []string) (Plan, error) {
 		index[p.Devices[d].Name] = d
 		known = append(known, p.Devices[d].Name)
 	}
+	index[Interpreter] = p.drivers()
 	if len(names) != len(p.Graph.Operations) {
 		return Plan{}, fmt.Errorf("it answers for %d operations, there are %d", len(names), len(p.Graph.Operations))
 	}

@@ -307,6 +307,9 @@ func (l *loads) of(plan partition.Plan) (list []Load, ok bool) {
 			}
 			continue
 		}
+		if s.Device >= len(l.devices) {
+			continue // a view takes no time
+		}
 		x := &l.devices[s.Device]
 		for _, i := range s.Operations {
 			if !x.known[i] {

@@ -342,5 +342,9 @@ func control(p *partition.Problem, s partition.Step) *partition.Control {
 	if s.Device < len(p.Devices) {
 		return nil
 	}
-	return &p.Control[slices.IndexFunc(p.Control, func(c partition.Control) bool { return c.Operation == s.Operations[0] })]
+	k := slices.IndexFunc(p.Control, func(c partition.Control) bool { return c.Operation == s.Operations[0] })
+	if k < 0 {
+		return nil // a view
+	}
+	return &p.Control[k]
 }
