@@ -118,6 +118,15 @@ func ReadPlan(name string, data []byte) (*Fixed, error) {
 	return &Fixed{name, x}, nil
 }
 
+// Named is a strategy that returns a plan of a problem.
+func (p *Problem) Named(name string, plan Plan) *Fixed {
+	f := &Fixed{name: name}
+	for _, d := range plan.Device {
+		f.plan.Devices = append(f.plan.Devices, p.DeviceName(d))
+	}
+	return f
+}
+
 // Name implements Strategy.
 func (f *Fixed) Name() string { return f.name }
 
