@@ -339,6 +339,37 @@ func TestPartitionFormats(t *testing.T) {
 	}
 }
 
+// TestDividedTable writes the table of layers that papers divide over engines: in one strategy divide gains much, in all of them its results are those
+// of the whole, and what it does not divide it says why.
+func TestDividedTable(t *testing.T) {
+	require.AllTests(t)
+	t.Setenv(machine.CacheVariable, t.TempDir())
+	header := "| layers | whole, us | on | divided, us | predicted | gain | energy | how, or why not |"
+	var rows []string
+	most := 0.0
+	for _, name := range bench.DividedLayers() {
+		var r partition.PartitionReport
+		commandJSON(t, &r, "partition", name, "--strategies", "auto", "--divide", "3")
+		whole, how := r.Strategies[0], r.Divided[0]
+		if len(r.Strategies) == 1 {
+			rows = append(rows, fmt.Sprintf("| `%s` | %.0f | %s | | | | | %s |", name, whole.SimulatedLatencyUS, whole.Devices[0], how.Reason))
+			require.Check(t, how.Reason != "", "%s: no reason", name)
+			continue
+		}
+		var runs []string
+		for _, x := range how.Runs {
+			runs = append(runs, fmt.Sprintf("%d %s on %s", x.Length, how.Unit, x.Device))
+		}
+		d := r.Strategies[1]
+		gain := whole.SimulatedLatencyUS / d.SimulatedLatencyUS
+		rows = append(rows, fmt.Sprintf("| `%s` | %.0f | %s | %.0f | %.0f | %.2f | %.2f | %s |", name, whole.SimulatedLatencyUS, whole.Devices[0], d.SimulatedLatencyUS, d.PredictedLatencyUS, gain, d.EnergyUJ/whole.EnergyUJ, strings.Join(runs, ", ")))
+		require.Check(t, d.Mismatches == 0 && math.Abs(d.PredictedLatencyUS/d.SimulatedLatencyUS-1) < 0.1, "%s: %d mismatches, %.0f us, predicted %.0f", name, d.Mismatches, d.SimulatedLatencyUS, d.PredictedLatencyUS)
+		most = max(most, gain)
+	}
+	doctable.Check(t, "../../docs/Strategies.md", header, rows)
+	require.Check(t, most > 1.6, "the largest gain is %.2f", most)
+}
+
 // TestIslandsTable writes the table of a network that greedy partitioning loses: the best plan divides it and beats every
 // device by itself, alone and in a stream.
 func TestIslandsTable(t *testing.T) {

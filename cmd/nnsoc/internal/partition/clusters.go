@@ -71,7 +71,7 @@ func completeCores(a *cli.App) cobra.CompletionFunc {
 
 // clusterFlags refuses flags that say something about engines.
 func (f *partitionFlags) clusterFlags(cmd *cobra.Command) error {
-	for _, name := range []string{"cache-dir", "costs", "export", "force-unsupported", "hal-version", "place", "plan", "share-plans", "simulate", "takes", "token", "with"} {
+	for _, name := range []string{"cache-dir", "costs", "divide", "export", "force-unsupported", "hal-version", "place", "plan", "share-plans", "simulate", "takes", "token", "with"} {
 		if cmd.Flags().Changed(name) {
 			return cli.Usage(fmt.Errorf("--%s does nothing with --device, whose stages are cores of the CPU", name))
 		}

@@ -18,7 +18,7 @@ func (r *PartitionReport) dot(out io.Writer) error {
 			best = e
 		}
 	}
-	p := r.problem
+	p := best.problem
 	us, uj := best.PredictedLatencyUS, best.PredictedEnergyUJ
 	if best.Simulated {
 		us, uj = best.SimulatedLatencyUS, best.EnergyUJ

@@ -37,7 +37,7 @@ type partitionFlags struct {
 	limits                       machine.Limits
 	choice                       input.ChoiceFlags
 	share, csv, markdown, dot    bool
-	simulate                     int
+	simulate, divide             int
 	export                       string
 	plans, devices               []string
 	takes                        string // file of what engines take
@@ -64,11 +64,15 @@ in float32. aosp makes a dozen parts of them and takes ten times as long as the 
 divides the network once. Costs are measured on the simulator and kept in the
 folder $` + machine.CacheVariable + ` (default: nnsoc in the user's cache folder), fitted lines per type of
 operation (linear), or the CPU's times the ratios that devices promise (capabilities).
+--divide N adds strategy divide, which divides operations of auto's plan over devices, rows of a convolution or units of a
+fully connected layer: of the N that take the longest those where it is predicted to pay, and says why. The parts run
+at once and write their results where the whole has them. Layers that muLayer and CoDL divide are named
+` + strings.Join(bench.DividedLayers(), ", ") + `.
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md. With --device cpu:prime,cpu:gold strategies divide it among clusters of
 the CPU's cores, as Pipe-it does, and the stages of a stream overlap. --export DIR writes the problem as data, with
 a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
-		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + "\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
+		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + "\n  nnsoc partition " + bench.DividedLayers()[0] + " --divide 3\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
 			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json\n  nnsoc partition squeezenet_float --device cpu:any",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
@@ -85,6 +89,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
 	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
 	fl.StringVar(&f.takes, "takes", "", "file of what engines take under strategy delegate, in the order in which they are asked: lines as 'dsp CONV_2D ADD 0-13' (default: all that they support)")
+	fl.IntVar(&f.divide, "divide", 0, fmt.Sprintf("add strategy divide, which divides so many of the costliest convolutions and fully connected layers over devices where that is predicted to pay (at most %d), and say why", maxDivide))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
 	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv")
 	fl.Var(cli.NameList{Names: &f.plans, Once: true}, "plan", `files with plans to compare, {"devices": [a device per operation]}; without --strategies these alone`)
@@ -116,6 +121,9 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	}
 	pref := try.V(machine.ParsePreference(f.preference))
 	objective, expression, err := parseObjective(f.objective)
+	if err == nil {
+		err = f.checkDivide(objective)
+	}
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -182,6 +190,9 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 		return x.exportTo(f.export, form)
 	}
 	r := try.V(x.compare(form, strategies))
+	if f.divide > 0 {
+		try.E(x.divide(r, form, f.divide))
+	}
 	x.progress.Done()
 	try.E(r.write(a, f))
 	return r.verdict()
@@ -249,8 +260,11 @@ func partitionForm(a *cli.App, name string, choice *input.ChoiceFlags) (_ *input
 	f := &input.Flags{Norm: tensor.DefaultNormalization}
 	if name == bench.IslandsName {
 		try.E(choice.NeedModel())
-		m := try.V(bench.Islands())
-		return input.NewForm(m, f)
+		return input.NewForm(try.V(bench.Islands()), f)
+	}
+	if slices.Contains(bench.DividedLayers(), name) {
+		try.E(choice.NeedModel())
+		return input.NewForm(try.V(bench.DividedLayer(name)), f)
 	}
 	m := try.V(input.ReadModel(a, name, try.V(choice.Parse())))
 	return input.NewForm(m, f)

@@ -22,14 +22,15 @@ import (
 type PartitionReport struct {
 	SchemaVersion int `json:"schema_version"`
 	session.ModelReport
-	SoC        string           `json:"soc"`
-	Objective  string           `json:"objective"`
-	Costs      string           `json:"costs"`
-	Errors     []costError      `json:"cost_errors,omitempty"` // of costs that are not measured
-	Strategies []*strategyEntry `json:"strategies"`
-	Failed     []failedStrategy `json:"failed_strategies,omitempty"` // programs that gave no plan
-	Division   *division        `json:"division,omitempty"`
-	Published  []publishedRatio `json:"published_ratios,omitempty"`
+	SoC        string             `json:"soc"`
+	Objective  string             `json:"objective"`
+	Costs      string             `json:"costs"`
+	Errors     []costError        `json:"cost_errors,omitempty"` // of costs that are not measured
+	Strategies []*strategyEntry   `json:"strategies"`
+	Failed     []failedStrategy   `json:"failed_strategies,omitempty"` // programs that gave no plan
+	Division   *division          `json:"division,omitempty"`
+	Published  []publishedRatio   `json:"published_ratios,omitempty"`
+	Divided    []dividedOperation `json:"divided_operations,omitempty"` // with --divide, the costliest first
 
 	problem *partition.Problem
 	entries []*strategyEntry // in the order they ran
@@ -401,6 +402,7 @@ func (r *PartitionReport) text(out io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	r.explainDivisions(out)
 	simulated := 0
 	for _, e := range r.Strategies {
 		if e.Simulated {
