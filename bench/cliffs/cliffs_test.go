@@ -71,7 +71,7 @@ func TestFindsCliff(t *testing.T) {
 // TestReasons: each cliff of a device has a reason in the table: those of a sample of families, of all with NNSOC_SWEEP, and of the operations
 // of a network; a ratio beyond that of its row has none.
 func TestReasons(t *testing.T) {
-	sample := map[string][]string{"gpu": {"CONCATENATION"}, "dsp": {"LOGISTIC"}, "cpu": {"ADD", "MEAN"}, "npu": {"RELU"}}
+	sample := map[string][]string{"gpu": {"CONCATENATION"}, "dsp": {"CONCATENATION"}, "cpu": {"ADD", "MEAN"}, "npu": {"RELU"}}
 	hit := map[string]int{}
 	for device, names := range sample {
 		w := walker(t, device)
@@ -102,6 +102,23 @@ func TestReasons(t *testing.T) {
 	require.Check(t, c.Why() != "", "no reason within the ratio")
 	c.Ratio = 48
 	require.Same(t, c.Why(), "")
+}
+
+// TestElementwiseSteps: the time of operations on elements grows as they do on the DSP, whatever the number of channels.
+func TestElementwiseSteps(t *testing.T) {
+	w := walker(t, "dsp")
+	for _, f := range Families() {
+		if !slices.Contains([]string{"ADD", "LOGISTIC", "RELU"}, f.Name) {
+			continue
+		}
+		f.Axes = []Axis{{"channels", []uint32{31, 32, 33, 128, 129, 256, 257}}}
+		list, samples, err := w.Walk(&f, Quant8)
+		require.NoError(t, err)
+		require.Check(t, samples == 7, "%d samples of %s", samples, f.Name)
+		for _, c := range list {
+			require.Check(t, c.Kind != Step, "%s: %.2f at %v", f.Name, c.Ratio, c.At.Point)
+		}
+	}
 }
 
 // TestFamilies: all points can be built, in their order, without repetition.

@@ -44,21 +44,26 @@ var reasons = []reason{
 	{device: "gpu", family: "RELU", kind: Step, atMost: 1.6, why: cache},
 
 	{device: "dsp", kind: Slow, shorter: 15, why: short},
-	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Step, atMost: 1.8, why: firstInput},
+	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Step, atMost: 1.9, why: firstInput},
 	{device: "dsp", family: "MAX_POOL_2D", kind: Step, atMost: 1.9, why: firstInput},
-	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Slow, atMost: 18, why: taps + "; " + firstInput},
+	{device: "dsp", family: "AVERAGE_POOL_2D", kind: Slow, atMost: 18.5, why: taps + "; " + firstInput},
 	{device: "dsp", family: "MAX_POOL_2D", kind: Slow, atMost: 12, why: taps + "; " + firstInput},
 	{device: "dsp", family: "MEAN", kind: Slow, atMost: 8, why: taps + "; " + firstInput},
 	{device: "dsp", family: "CONV_2D", kind: Slow, atMost: 18, why: "few outputs, or few positions: vectors are 32 outputs of 4 inputs, and threads share positions"},
 	{device: "dsp", family: "CONV_2D", kind: Step, atMost: 1.8, why: edge + "; from 896 inputs on weights go through L2 more than once (D-2200)"},
 	{device: "dsp", family: "DEPTHWISE_CONV_2D", kind: Slow, atMost: 49, why: taps + "; a window of 16 columns takes the general kernel"},
 	{device: "dsp", family: "DEPTHWISE_CONV_2D", kind: Step, atMost: 5.8, why: padded + "; a window of 16 columns takes the general kernel"},
-	{device: "dsp", family: "FULLY_CONNECTED", kind: Slow, atMost: 15, why: edge + ", and weights are read from memory once"},
+	{device: "dsp", family: "FULLY_CONNECTED", kind: Slow, atMost: 15.5, why: edge + ", and weights are read from memory once"},
+	{device: "dsp", family: "FULLY_CONNECTED", kind: Step, atMost: 1.8, why: edge},
 	{device: "dsp", family: "RESIZE_BILINEAR", kind: Slow, atMost: 28.1, why: "sums of products of words with weights of 22 bits, rounded as the reference's float32"},
+	{device: "dsp", family: "RESIZE_BILINEAR", kind: Step, atMost: 1.5, why: "the output no longer fits L2"},
+	{device: "dsp", family: "RESIZE_NEAREST_NEIGHBOR", kind: Step, atMost: 1.8, why: unaligned},
 	{device: "dsp", family: "SOFTMAX", kind: Slow, atMost: 130, why: "a row is a thread's: its sum is a chain, which the roof does not count"},
 	{device: "dsp", family: "TRANSPOSE", kind: Slow, atMost: 30, why: "bytes change places between vectors by permutations of several steps; the rest of a vector of few channels is empty"},
+	{device: "dsp", family: "TRANSPOSE", kind: Step, atMost: 1.5, why: edge},
+	{device: "dsp", family: "CONCATENATION", kind: Slow, atMost: 4.6, why: unaligned},
+	{device: "dsp", family: "CONCATENATION", kind: Step, atMost: 2.2, why: unaligned},
 	{device: "dsp", kind: Slow, atMost: 37, why: padded},
-	{device: "dsp", kind: Step, atMost: 3.4, why: padded + "; or " + edge},
 
 	{device: "cpu", kind: Slow, shorter: 30, why: short},
 	{device: "cpu", family: "CONV_2D", kind: Slow, atMost: 33, why: held},
@@ -87,6 +92,7 @@ var reasons = []reason{
 const (
 	firstInput  = "the input of a program's first operation comes from memory line by line: what is prefetched as a whole is so beside the operation before; fewer windows than threads leave these idle"
 	padded      = "channels are in rows of 32, 64 and multiples of 128 bytes, a vector each; what has other channels is copied into them and back"
+	unaligned   = "runs of channels begin anywhere in a vector: their loads and stores touch two, and vectors of the output hold bytes of several"
 	held        = "the CPU is held to measured latencies of TensorFlow Lite's kernels by operation (docs/FIDELITY.md), not to the peak of its cores"
 	elementUnit = "pooling uses the array's inputs one by one: an element of a window and cycle for each channel"
 )

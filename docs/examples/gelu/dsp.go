@@ -28,6 +28,6 @@ func (onDSP) Lower(l *lower.Lowering, op *nn.Operation) error {
 	}
 	in, out := l.FlatPair(g.Input, g.Output)
 	t := table(l.Operand(g.Input), l.Operand(g.Output))
-	l.Add("gelu", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: &t})
+	l.Add("gelu", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.Lookup{Out: out, In: in, Table: &t})
 	return nil
 }

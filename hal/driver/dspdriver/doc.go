@@ -32,7 +32,9 @@
 //
 // TENSOR_INT32 and TENSOR_BOOL8 values, and quantized ones for the operations
 // below, are elements in row-major order without gaps. Values
-// are converted between the two forms where an operation needs the other.
+// are converted between the two forms where an operation needs the other. The operations on single
+// bytes (binary, affine, unary) and CONCATENATION compute either form: flat where everyone around them
+// does and the estimate is less.
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
 //	reduction  a lane per row, a slice per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2

@@ -95,6 +95,67 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
+// TestRandomFlatGraphs runs graphs of operations on single elements, of which few readers have wishes for the layout: most values
+// are bytes side by side, of any number of channels.
+func TestRandomFlatGraphs(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 19))
+		b := newBuilder(r)
+		in := b.activation(quantType(r), 1+r.IntN(2), 3+r.IntN(6), 3+r.IntN(6), pick(r, 1, 3, 5, 32, 33, 64, 65, 128, 129, 257))
+		values := []uint32{b.input(in), b.input(in)}
+		for range 3 + r.IntN(6) {
+			if r.IntN(5) == 0 {
+				values = append(values, b.grow(values))
+			} else {
+				values = append(values, b.growElementwise(values))
+			}
+		}
+		b.finish()
+		b.run(t, d, fmt.Sprintf("%d_%v_%d", seed, in.Dimensions, len(b.m.Main.Operations)))
+	}
+}
+
+// growElementwise appends an operation on single elements of earlier values.
+func (b *builder) growElementwise(values []uint32) uint32 {
+	r, ops := b.r, &b.m.Main
+	x := values[r.IntN(len(values))]
+	in := ops.Operands[x]
+	in.Lifetime, in.Data = nn.TemporaryVariable, nil
+	y := x
+	for _, v := range values {
+		if fmt.Sprint(ops.Operands[v].Dimensions) == fmt.Sprint(in.Dimensions) && r.IntN(2) == 0 {
+			y = v
+		}
+	}
+	out := in
+	out.Scale = float32(0.002 + 0.2*r.Float64())
+	args := []uint32{x}
+	op := pick(r, nn.OpAdd, nn.OpMul, nn.OpSub, nn.OpMaximum, nn.OpRelu6, nn.OpLogistic, nn.OpHardSwish)
+	switch op {
+	case nn.OpAdd, nn.OpMul, nn.OpSub:
+		if op == nn.OpMul {
+			out.Scale = in.Scale * ops.Operands[y].Scale * float32(1.01+50*r.Float64())
+		}
+		args = append(args, y, b.int32(r.IntN(4)))
+	case nn.OpMaximum:
+		args = append(args, y)
+	case nn.OpRelu6:
+		out.Scale, out.ZeroPoint = in.Scale, in.ZeroPoint
+	case nn.OpLogistic:
+		if out.Scale, out.ZeroPoint = 1./256, 0; in.Type == nn.TensorQuant8AsymmSigned {
+			out.ZeroPoint = -128
+		}
+	}
+	o := b.operand(out)
+	if r.IntN(4) == 0 {
+		ops.Operands[o].Lifetime = nn.SubgraphOutput
+		ops.Outputs = append(ops.Outputs, o)
+	}
+	b.add(op, args, o)
+	return o
+}
+
 // finish makes whatever nobody reads an output.
 func (b *builder) finish() {
 	read := map[uint32]bool{}

@@ -49,6 +49,18 @@ func (m *Machine) Launches(jobs int) float64 { return float64(jobs * m.Launch) }
 // Moves is the cycles of transferring so many bytes from or to DRAM.
 func (m *Machine) Moves(bytes int) float64 { return float64(bytes) / m.MemoryRate }
 
+// boxLines is how many lines the l2fetch of a thread has in flight (as the core's).
+const boxLines = 8
+
+// Arrives is how many cycles longer than a job computes its bytes take that its threads bring from DRAM while it does.
+func (m *Machine) Arrives(j *Job, bytes int) float64 {
+	if bytes == 0 || j.Threads == 0 || m.LineBytes == 0 {
+		return 0
+	}
+	boxes := float64(bytes/m.LineBytes*m.MemoryCycles) / float64(boxLines*j.Threads)
+	return max(0, m.Moves(bytes)-m.Busy(j), boxes-m.Busy(j))
+}
+
 // Thrashing of L2, in parts of its size: what threads go through again and again stays there up to one,
 // and has left it when it comes again from the other on (measured on the simulator, D-2200).
 const (

@@ -1,25 +1,36 @@
 package launch
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/step"
-	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// vectorTable lists ranges of whole vectors over some rows of tensors of one
-// shape and pitch: the addresses and the number of vectors. Rows that follow each
-// other in all tensors become one range; long ranges are cut so that threads share
-// them.
-func vectorTable(l *step.Launcher, r step.Rows, ts ...*layout.Tensor) []uint32 {
-	t := ts[0]
-	type span struct {
-		addr []uint32
-		n    int
+// span is a range of whole vectors: the addresses in some tensors, and how many there are.
+type span struct {
+	addr []uint32
+	n    int
+}
+
+// contiguousSpan is the vectors that hold some rows of contiguous tensors. One at the end may reach into the next row,
+// whose own range begins with it, or into the guard behind a tensor.
+func contiguousSpan(r step.Rows, ts []*layout.Tensor) span {
+	s := ts[len(ts)-1].Shape
+	from, to := r.From*s.W*s.C/layout.VectorBytes, layout.CeilDiv(r.To*s.W*s.C, layout.VectorBytes)
+	list := span{n: to - from}
+	for _, t := range ts {
+		list.addr = append(list.addr, t.Addr+uint32(from*layout.VectorBytes))
 	}
-	var spans []span
-	total := 0
+	return list
+}
+
+// rowSpans are the vectors of some rows of tensors of one shape and pitch. Rows that follow each
+// other in all tensors become one range.
+func rowSpans(r step.Rows, ts []*layout.Tensor) (spans []span) {
+	t := ts[0]
 	for row := r.From; row < r.To; row++ {
 		s := span{n: t.VectorsPerRow()}
 		joins := len(spans) > 0
@@ -30,12 +41,27 @@ func vectorTable(l *step.Launcher, r step.Rows, ts ...*layout.Tensor) []uint32 {
 				joins = s.addr[i] == last.addr[i]+uint32(last.n*layout.VectorBytes)
 			}
 		}
-		total += s.n
 		if joins {
 			spans[len(spans)-1].n += s.n
 		} else {
 			spans = append(spans, s)
 		}
+	}
+	return spans
+}
+
+// vectorTable lists ranges of whole vectors over some rows of tensors, of one shape and pitch or contiguous ones: the
+// addresses and the number of vectors. Long ranges are cut so that threads share them.
+func vectorTable(l *step.Launcher, r step.Rows, ts ...*layout.Tensor) []uint32 {
+	var spans []span
+	if slices.ContainsFunc(ts, func(t *layout.Tensor) bool { return !t.Contiguous() }) {
+		spans = rowSpans(r, ts)
+	} else if s := contiguousSpan(r, ts); s.n > 0 {
+		spans = []span{s}
+	}
+	total := 0
+	for _, s := range spans {
+		total += s.n
 	}
 	share := layout.CeilDiv(total, l.Threads)
 	var table []uint32
@@ -142,33 +168,4 @@ func launchUnary(l *step.Launcher, k *hvx.Linked, prefetch int, in *layout.Tenso
 			job.FetchFirst(prefetch, t, first[0], to)
 		}
 	}
-}
-
-// LookupFlat maps the bytes of a flat tensor through a table.
-type LookupFlat struct {
-	Out   *layout.Tensor
-	In    *layout.Tensor
-	Table *[256]byte
-}
-
-// Launch implements step.Work.
-func (w LookupFlat) Launch(l *step.Launcher, _ step.Rows) {
-	table := flatTable(l.Spread(flatVectors(w.Out)), []*layout.Tensor{w.In, w.Out}, []int{1, 1})
-	launchUnary(l, l.Kernel(elementwise.Lookup{}), elementwise.LookupPrefetch, w.In, table, l.Constant(elementwise.LookupVectors(w.Table)))
-}
-
-// MultiplyFlat multiplies two flat tensors.
-type MultiplyFlat struct {
-	Rq      hvx.Requant
-	Product *layout.Tensor
-	In      [2]*layout.Tensor
-	Quant   quantized.Mul
-	Bias    int32
-}
-
-// Launch implements step.Work.
-func (w MultiplyFlat) Launch(l *step.Launcher, _ step.Rows) {
-	k := elementwise.Binary{Mul: true, Rq: w.Rq.Kind()}
-	table := flatTable(l.Spread(flatVectors(w.Product)), []*layout.Tensor{w.In[0], w.In[1], w.Product}, []int{1, 1, 1})
-	l.LaunchTable(l.Kernel(k), binaryTable(l, table, w.In), elementwise.BinWords, l.Words(elementwise.MulParams(&w.Rq, &w.Quant, w.Bias)))
 }

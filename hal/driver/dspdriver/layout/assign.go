@@ -11,7 +11,7 @@ type Form uint8
 const (
 	Usual Form = iota + 1 // positions at a pitch of 32, 64 or a multiple of 128 bytes
 	Small                 // at a pitch of 4, 8 or 16: less memory, words that waste no multiplications
-	Plain                 // the bytes of a client, channels side by side
+	Plain                 // bytes without anything between them, as a client has them
 )
 
 func (f Form) String() string { return [...]string{Usual: "usual", Small: "small", Plain: "plain"}[f] }

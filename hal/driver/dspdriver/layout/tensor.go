@@ -145,6 +145,11 @@ func (t *Tensor) Steps() [4]int {
 	return [4]int{int(t.At(1, 0, 0) - at), int(t.At(0, 1, 0) - at), int(t.At(0, 0, 1) - at), 1}
 }
 
+// Contiguous reports whether nothing lies between elements.
+func (t *Tensor) Contiguous() bool {
+	return t.Dense || !t.HasHalo() && t.Pitch == t.Shape.C && t.Shape.C%VectorBytes == 0
+}
+
 // Describe returns the contents and the layout of a tensor as text.
 func (t *Tensor) Describe() string {
 	s := t.Shape

@@ -32,7 +32,10 @@ func (l *Lowering) Flat(i uint32) *layout.Tensor {
 	noForm.Refuse(!carried(o.Type), "operand %d is %s", i, o.Type)
 	src := l.Values[i]
 	if src == nil {
-		src = l.Clients[i]
+		if src = l.Clients[i]; src != nil && l.Form(i) == layout.Plain {
+			l.fromClient(i, src)
+			return l.Flats[i]
+		}
 	}
 	if src == nil {
 		computed.Refuse(!o.IsConst(), "operand %d (%s, %s)", i, o.Type, o.Lifetime)
@@ -60,6 +63,9 @@ func (l *Lowering) FlatPair(in, out uint32) (x, y *layout.Tensor) {
 
 // FlatResult makes the flat tensor of an operation's output.
 func (l *Lowering) FlatResult(i uint32) *layout.Tensor {
+	if l.Form(i) == layout.Plain {
+		return l.plain(i)
+	}
 	t := l.denseTensor(i)
 	t.Signed = false
 	l.Flats[i] = t

@@ -24,11 +24,13 @@ type Accepts struct {
 	// Pitched: whole positions with a pitch between them. An operation that accepts no form reads
 	// and writes flat values.
 	Pitched bool
-	// Plain: the bytes of a client, channels side by side. It needs no halo around them,
+	// Plain: bytes with nothing between them, as a client has them. It needs no halo around them,
 	// and passes the tensor on under no other name.
 	Plain bool
-	// Ragged: the bytes of a client whatever the number of channels, so that positions begin anywhere in a vector.
+	// Ragged: such bytes whatever the number of channels, so that positions begin anywhere in a vector.
 	Ragged bool
+	// Makes: it computes bytes with nothing between them where its result is plain.
+	Makes bool
 	// Small: a pitch of 4, 8 or 16 bytes, as many channels as there are.
 	Small bool
 }
@@ -45,7 +47,7 @@ func (l *Lowering) FormsOf(op *nn.Operation) Accepts {
 		if r, ok := own.(LayoutReader); ok {
 			return r.Accepts(op)
 		}
-		return Accepts{}
+		return Accepts{Pitched: true}
 	}
 	if op.Type == nn.OpDepthwiseConv2D {
 		c, err := opspec.Read[opspec.Conv](l.view, op)
@@ -88,8 +90,12 @@ func (l *Lowering) assignForms() {
 	g := l.Graph
 	l.forms = slices.Repeat([]layout.Form{layout.Usual}, len(g.Operands))
 	readers := make([][]*nn.Operation, len(g.Operands))
+	makers := make([]*nn.Operation, len(g.Operands))
 	for k := range g.Operations {
 		op := &g.Operations[k]
+		for _, x := range op.Outputs {
+			makers[x] = op
+		}
 		for _, x := range readsOf(g, op) {
 			readers[x] = append(readers[x], op)
 		}
@@ -98,7 +104,7 @@ func (l *Lowering) assignForms() {
 	var values [][]layout.Form
 	number := map[uint32]int{}
 	for i := range g.Operands {
-		if forms := candidates(l, uint32(i), readers[i]); len(forms) > 1 {
+		if forms := candidates(l, uint32(i), makers[i], readers[i]); len(forms) > 1 {
 			number[uint32(i)] = len(open)
 			open, values = append(open, uint32(i)), append(values, forms)
 		}
@@ -143,7 +149,7 @@ func (l *Lowering) assignForms() {
 	for _, i := range g.Outputs {
 		add([]uint32{i}, func(t *Lowering) error {
 			arrive(t, i)
-			t.copyTensor(t.denseTensor(i), t.Values[i])
+			t.deliver(i)
 			return nil
 		})
 	}
@@ -165,8 +171,8 @@ func readsOf(g *graph.Graph, op *nn.Operation) []uint32 {
 }
 
 // candidates are the forms that an operand may have: one of few channels a small pitch if some
-// reader accepts it, a client's bytes the plain form if all readers do.
-func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
+// reader accepts it, a client's bytes and what its maker computes as such the plain form if all readers do.
+func candidates(l *Lowering, i uint32, maker *nn.Operation, readers []*nn.Operation) []layout.Form {
 	o := &l.Graph.Operands[i]
 	forms := []layout.Form{layout.Usual}
 	s := layout.ShapeOf(o.Dimensions)
@@ -179,12 +185,20 @@ func candidates(l *Lowering, i uint32, readers []*nn.Operation) []layout.Form {
 	if s.SmallPitch() < s.Pitch() && slices.ContainsFunc(readers, accepting(func(a Accepts) bool { return a.Small })) {
 		forms = append(forms, layout.Small)
 	}
-	refuses := accepting(func(a Accepts) bool { return !a.Plain || s.C%layout.VectorBytes != 0 && !a.Ragged })
-	if slices.Contains(l.Graph.Inputs, i) && o.Type == nn.TensorQuant8Asymm && len(readers) > 0 && !slices.ContainsFunc(readers, refuses) {
+	refuses := accepting(func(a Accepts) bool { return !a.flat() && !(a.Plain && (s.C%layout.VectorBytes == 0 || a.Ragged)) })
+	made := slices.Contains(l.Graph.Inputs, i) && len(readers) > 0
+	if maker != nil {
+		a := l.FormsOf(maker)
+		made = a.Makes || a.flat()
+	}
+	if made && !slices.ContainsFunc(readers, refuses) {
 		forms = append(forms, layout.Plain)
 	}
 	return forms
 }
+
+// flat reports whether an operation reads and writes flat values alone.
+func (a Accepts) flat() bool { return a == Accepts{} }
 
 // trial estimates the cycles of the steps that lower adds to a separate lowering, with the present
 // forms: layout.Impossible where it fails, or where a result is in another form.
@@ -229,6 +243,12 @@ func lowerForms(l *Lowering, op *nn.Operation) error {
 	}
 	for _, x := range op.Outputs {
 		o := &l.Graph.Operands[x]
+		if l.Form(x) == layout.Plain {
+			if l.Flats[x] == nil {
+				return errOtherForm
+			}
+			continue
+		}
 		if f := l.Flats[x]; f != nil && l.Values[x] == nil && isBytes(o.Type) {
 			l.fromFlat(x, f)
 		}
@@ -245,34 +265,41 @@ func arrive(l *Lowering, x uint32) {
 	if !carried(o.Type) || !o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
 		return
 	}
-	if isBytes(o.Type) {
-		s := layout.ShapeOf(o.Dimensions)
+	switch s := layout.ShapeOf(o.Dimensions); {
+	case !isBytes(o.Type):
+		l.Clients[x] = l.denseTensor(x)
+	case l.Form(x) == layout.Plain:
+		t := l.plain(x)
+		t.External = slices.Contains(l.Graph.Inputs, x) && !SignedBytes(o.Type)
+	default:
 		l.Values[x] = l.NewTensor("", s, l.PitchOf(x, s), ZeroOf(o))
-		l.Values[x].Dense = l.ragged(x, s)
-		return
 	}
-	l.Clients[x] = l.denseTensor(x)
 }
 
-// ragged reports whether an operand is a client's bytes with positions that begin anywhere in a vector.
-func (l *Lowering) ragged(i uint32, s layout.Shape) bool {
-	return l.Form(i) == layout.Plain && s.C%layout.VectorBytes != 0
+// plain makes the tensor of an operand in the plain form, which is both its value and flat. Positions
+// that begin anywhere in a vector make it a dense one.
+func (l *Lowering) plain(i uint32) *layout.Tensor {
+	t := l.Result(i, layout.ShapeOf(l.Graph.Operands[i].Dimensions).C)
+	t.Dense = t.Shape.C%layout.VectorBytes != 0
+	l.Flats[i] = t
+	return t
 }
 
 // importValue makes the internal form of a dense value.
 func (l *Lowering) importValue(i uint32, dense *layout.Tensor) {
-	s := layout.ShapeOf(l.Graph.Operands[i].Dimensions)
-	t := l.Result(i, l.PitchOf(i, s))
-	if l.Form(i) == layout.Plain { // clientForm
-		t.External, t.Dense = true, l.ragged(i, s)
+	switch s := layout.ShapeOf(l.Graph.Operands[i].Dimensions); {
+	case l.Form(i) != layout.Plain:
+		l.copyTensor(l.Result(i, l.PitchOf(i, s)), dense)
+	case dense.Signed:
+		l.copyTensor(l.plain(i), dense)
+	default: // the same bytes
+		l.plain(i).External = true
 		dense.Unplaced, dense.External = true, false
-		return
 	}
-	l.copyTensor(t, dense)
 }
 
 // clientForm reports whether the bytes are those that the client sees: nothing
 // between positions, rows or images, and values of an unsigned type.
 func clientForm(t *layout.Tensor, typ nn.OperandType) bool {
-	return !t.Dense && !t.HasHalo() && t.Pitch == t.Shape.C && t.Shape.C%layout.VectorBytes == 0 && typ == nn.TensorQuant8Asymm
+	return !t.Dense && t.Contiguous() && !SignedBytes(typ)
 }

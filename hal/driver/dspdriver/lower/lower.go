@@ -108,22 +108,25 @@ func Graph(f Families, g *graph.Graph, o *step.Object, first []Operation) (_ *st
 		if k := uses.Producer(i); k >= 0 {
 			l.op = g.Origin[k]
 		}
-		if l.Flats[i] != nil || l.Values[i] == nil {
-			d := l.flatOutput(i, l.Flat(i))
-			d.External = true
-			l.list.Outputs = append(l.list.Outputs, d)
-			continue
-		}
-		d := l.Values[i]
-		if !clientForm(d, g.Operands[i].Type) || d.External {
-			d = l.denseTensor(i)
-			l.copyTensor(d, l.Values[i])
-		}
+		d := l.deliver(i)
 		d.External = true
 		l.list.Outputs = append(l.list.Outputs, d)
 	}
 	l.list.Steps = addHalos(l.list.Steps)
 	return &l.list, nil
+}
+
+// deliver makes the tensor that the client reads of an output.
+func (l *Lowering) deliver(i uint32) *layout.Tensor {
+	if l.Flats[i] != nil || l.Values[i] == nil {
+		return l.flatOutput(i, l.Flat(i))
+	}
+	d := l.Values[i]
+	if !clientForm(d, l.Graph.Operands[i].Type) || d.External {
+		d = l.denseTensor(i)
+		l.copyTensor(d, l.Values[i])
+	}
+	return d
 }
 
 // operation lowers an operation by the first lowering that accepts it.

@@ -93,15 +93,7 @@ func (l *Lowering) Value(i uint32) *layout.Tensor {
 		return l.asAccepted(i, l.fromFlat(i, f))
 	}
 	if c := l.Clients[i]; c != nil && isBytes(o.Type) {
-		l.importValue(i, c)
-		if l.Values[i].External { // it is the client's value itself
-			l.Clients[i] = nil
-			for k := range l.list.Inputs {
-				if l.list.Inputs[k] == c {
-					l.list.Inputs[k] = l.Values[i]
-				}
-			}
-		}
+		l.fromClient(i, c)
 		return l.asAccepted(i, l.Values[i])
 	}
 	computed.Refuse(!o.IsConst() || !isBytes(o.Type), "operand %d (%s, %s)", i, o.Type, o.Lifetime)
@@ -110,6 +102,20 @@ func (l *Lowering) Value(i uint32) *layout.Tensor {
 	d.Addr = l.Constant(o.Data)
 	l.importValue(i, d)
 	return l.Values[i]
+}
+
+// fromClient makes the internal form of an input.
+func (l *Lowering) fromClient(i uint32, c *layout.Tensor) {
+	l.importValue(i, c)
+	if !l.Values[i].External {
+		return
+	}
+	l.Clients[i] = nil // it is the client's value itself
+	for k := range l.list.Inputs {
+		if l.list.Inputs[k] == c {
+			l.list.Inputs[k] = l.Values[i]
+		}
+	}
 }
 
 // asAccepted is a value in a form that the operation being lowered accepts: a copy at the usual

@@ -1,6 +1,8 @@
 package step
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dspdriver/layout"
@@ -43,13 +45,27 @@ func (l *Launcher) Trial(begin func(l *Launcher) Work) (list []*cost.Job, err er
 	return list, nil
 }
 
-// Estimate is the estimated cycles of a step whose work begin returns. Its code is fetched during earlier jobs.
+// Estimate is the estimated cycles of a step whose work begin returns. Its code is fetched during earlier jobs, and what it
+// reads is in L2 but for the bytes of a client.
 func (l *Launcher) Estimate(begin func(l *Launcher) Work) (cycles int, err error) {
 	jobs, err := l.Trial(begin)
-	for _, j := range jobs {
+	for i, j := range jobs {
+		if i == 0 {
+			cycles += int(l.Machine.Arrives(j, l.Step.external()))
+		}
 		cycles += int(l.Machine.Launches(1) + l.Machine.Busy(j) + l.Machine.Waits(j) + l.Machine.Moves(j.Code+j.Streamed))
 	}
 	return cycles, err
+}
+
+// external is how many bytes of a client the step reads.
+func (s *Step) external() (bytes int) {
+	for i, t := range s.Reads {
+		if t.External && !slices.Contains(s.Reads[:i], t) {
+			bytes += t.Bytes()
+		}
+	}
+	return bytes
 }
 
 // trial is a Planner that keeps the jobs of one work.

@@ -14,7 +14,7 @@ import (
 // lowerConcat lowers CONCATENATION: each input is mapped to the output's
 // quantization where it differs, and copied to its place.
 func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
-	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.Values[i] != nil }) {
+	if l.Form(c.Output) == layout.Plain || !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.Values[i] != nil }) {
 		concatFlat(l, &c)
 		return
 	}
@@ -28,6 +28,7 @@ func lowerConcat(l *lower.Lowering, _ *nn.Operation, c opspec.Concat) {
 		i, o := &l.Graph.Operands[idx], &l.Graph.Operands[c.Output]
 		if t := quantized.RequantTable(i, o); t != nil {
 			mapped := l.NewTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
+			mapped.Dense = in.Dense
 			lookup(l, mapped, in, storedTable(t, i.Type, o.Type))
 			in = mapped
 		}

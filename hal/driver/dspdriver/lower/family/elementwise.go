@@ -17,9 +17,13 @@ import (
 	"github.com/nnsoc/nnsoc/nn/quantized"
 )
 
-// addVectors appends a step that makes a tensor of others of its shape and pitch,
-// vector by vector.
+// addVectors appends a step that makes a tensor of others of its shape and pitch, or a flat one of flat
+// ones, vector by vector.
 func addVectors(l *lower.Lowering, name string, reads []*layout.Tensor, out *layout.Tensor, plain bool, w step.Work) {
+	if slices.ContainsFunc(reads, func(t *layout.Tensor) bool { return t.Shape != out.Shape }) {
+		l.Add(name, reads, []*layout.Tensor{out}, w)
+		return
+	}
 	rows := step.SameRows(out.Shape.N * out.Shape.H)
 	rows.Plain = plain
 	l.AddRows(name, reads, []*layout.Tensor{out}, rows, w)
@@ -54,6 +58,12 @@ func lowerMul(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
 
 // pairwise lowers an operation by a kernel.
 func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []uint32) {
+	if l.Form(e.Output) == layout.Plain {
+		in := operands(l, e)
+		out := l.FlatResult(e.Output)
+		addVectors(l, "binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
+		return
+	}
 	s := layout.ShapeOf(e.Dims)
 	var in [2]*layout.Tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
@@ -65,7 +75,7 @@ func pairwise(l *lower.Lowering, e *opspec.Elementwise, k hvx.Kernel, params []u
 	}
 	pitch := vectorPitch(l, e.Output, in[:]...)
 	for i := range in {
-		if in[i].Pitch != pitch {
+		if in[i].Dense || in[i].Pitch != pitch {
 			in[i] = l.WithPitch(in[i], pitch)
 		}
 	}
@@ -82,20 +92,17 @@ func broadcast(l *lower.Lowering, src *layout.Tensor, to layout.Shape) *layout.T
 
 // lowerClamp lowers RELU, RELU1 and RELU6 to bounds.
 func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
-	x := l.Value(u.Input)
 	o := &l.Graph.Operands[u.Output]
 	lo, hi := quantized.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 	bias := lower.UnsignedBias(o.Type)
-	in, out := vectors(l, x, u.Output)
+	in, out := vectors(l, u.Input, u.Output)
 	addVectors(l, "clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
 }
 
 // byTable lowers a function of single bytes.
 func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
 	return read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
-		in := l.Value(u.Input)
-		t := try.V(table(&u, l.View()))
-		lookupBytes(l, in, u.Input, u.Output, t)
+		lookupBytes(l, u.Input, u.Output, try.V(table(&u, l.View())))
 	})
 }
 
@@ -111,21 +118,24 @@ func lowerQuantize(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 		quantizeFloat(l, &u)
 		return
 	}
-	in := l.Value(from)
-	lookupBytes(l, in, from, u.Output, quantized.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
+	lookupBytes(l, from, u.Output, quantized.QuantizeTable(&l.Graph.Operands[from], &l.Graph.Operands[u.Output]))
 }
 
-// lookupBytes maps the bytes of an operand, whose value is in, to those of another.
-func lookupBytes(l *lower.Lowering, in *layout.Tensor, from, to uint32, t *[256]byte) {
-	in, out := vectors(l, in, to)
+// lookupBytes maps the bytes of an operand to those of another.
+func lookupBytes(l *lower.Lowering, from, to uint32, t *[256]byte) {
+	in, out := vectors(l, from, to)
 	lookup(l, out, in, storedTable(t, l.Graph.Operands[from].Type, l.Graph.Operands[to].Type))
 }
 
 // vectors are the input of a step that works vector by vector, at the pitch of its result, and
-// that.
-func vectors(l *lower.Lowering, in *layout.Tensor, output uint32) (_, out *layout.Tensor) {
+// that; both are flat where the result is plain.
+func vectors(l *lower.Lowering, input, output uint32) (in, out *layout.Tensor) {
+	if l.Form(output) == layout.Plain {
+		return l.FlatPair(input, output)
+	}
+	in = l.Value(input)
 	out = l.Result(output, vectorPitch(l, output, in))
-	if in.Pitch != out.Pitch {
+	if in.Dense || in.Pitch != out.Pitch {
 		in = l.WithPitch(in, out.Pitch)
 	}
 	return in, out
@@ -180,5 +190,5 @@ func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 
 // lowerDecode lowers the decoding of codes to a table: what each stands for in the quantization of the output.
 func lowerDecode(l *lower.Lowering, _ *nn.Operation, d opspec.Decode) {
-	lookupBytes(l, l.Value(d.Input), d.Input, d.Output, d.Table(l.View()))
+	lookupBytes(l, d.Input, d.Output, d.Table(l.View()))
 }

@@ -36,18 +36,13 @@ func operands(l *lower.Lowering, e *opspec.Elementwise) (in [2]*layout.Tensor) {
 	return in
 }
 
-// lookupFlat maps every byte of a flat value through a table over stored bytes.
-func lookupFlat(l *lower.Lowering, out, in *layout.Tensor, t *[256]byte) {
-	l.Add("lookup", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: t})
-}
-
 // mapped is a flat value through a table; nil is no change.
 func mapped(l *lower.Lowering, in *layout.Tensor, t *[256]byte) *layout.Tensor {
 	if t == nil {
 		return in
 	}
 	out := l.NewFlat(in.Name+" mapped", in.Bytes(), 1)
-	lookupFlat(l, out, in, t)
+	lookup(l, out, in, t)
 	return out
 }
 
@@ -203,10 +198,10 @@ func lowerPrelu(l *lower.Lowering, _ *nn.Operation, e opspec.Elementwise) {
 	rq := hvx.NewRequant([]fixedpoint.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
 	m := quantized.Mul{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.NewFlat("negative part", in[0].Bytes(), 1)
-	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
+	l.Add("multiply", in[:], []*layout.Tensor{product}, launch.Binary{Kernel: elementwise.Binary{Mul: true, Rq: rq.Kind()}, In: in, Out: product, Params: elementwise.MulParams(&rq, &m, bias)})
 	zero := lower.ZeroOf(&l.Graph.Operands[e.A])
 	if zero == 0 { // nothing is negative
-		lookupFlat(l, l.FlatResult(e.Output), in[0], positive)
+		lookup(l, l.FlatResult(e.Output), in[0], positive)
 		return
 	}
 	l.FlatStep("prelu", elementwise.SelectAbove{}, l.FlatResult(e.Output), []*layout.Tensor{in[0], mapped(l, in[0], positive), product}, uint32(zero-1)*hvx.Ones)

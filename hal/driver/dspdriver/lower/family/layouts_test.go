@@ -52,7 +52,9 @@ func TestForms(t *testing.T) {
 		{"a softmax", 40, 4, "SOFTMAX %0 %15 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 		{"additions of many channels", 4, 256, "ADD %0 %0 %14 -> %9 ; of 0\n", [3]layout.Form{layout.Plain, layout.Usual, layout.Usual}},
 		{"a pool of a vector and one channel", 8, 129, "MAX_POOL_2D %0" + windows + "%9 ; of 0\n", [3]layout.Form{layout.Plain, layout.Usual, layout.Usual}},
-		{"a pool, and one who takes whole vectors only", 8, 129, "MAX_POOL_2D %0" + windows + "%1 ; of 0\nADD %1 %0 %14 -> %9 ; of 1\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
+		{"a pool, and one who takes whole vectors only", 8, 129, "MAX_POOL_2D %0" + windows + "%1 ; of 0\nSOFTMAX %0 %15 -> %9 ; of 1\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
+		{"operations on elements", 8, 129, "RELU6 %0 -> %1 ; of 0\nADD %1 %0 %14 -> %2 ; of 1\nMAXIMUM %1 %2 -> %9 ; of 2\n", [3]layout.Form{layout.Plain, layout.Plain, layout.Plain}},
+		{"one before a convolution", 40, 4, "RELU6 %0 -> %1 ; of 0\nCONV_2D %1" + conv + "%9 ; of 1\n", [3]layout.Form{layout.Small, layout.Small, layout.Usual}},
 		{"a TRANSPOSE", 4, 256, "TRANSPOSE %0 %16 -> %9 ; of 0\n", [3]layout.Form{layout.Usual, layout.Usual, layout.Usual}},
 	} {
 		out := image(c.size, c.channels)

@@ -82,6 +82,14 @@ func lowerReshape(l *lower.Lowering, op *nn.Operation, p opspec.Copy) {
 		lowerAlias(l, op, p)
 		return
 	}
+	if l.Form(p.Output) == layout.Plain {
+		lowerAlias(l, op, p)
+		return
+	}
+	if l.Form(p.Input) == layout.Plain {
+		l.Reshape(l.Result(p.Output, 0), l.Flat(p.Input))
+		return
+	}
 	in := l.Value(p.Input)
 	if s := layout.ShapeOf(p.Dims); s != in.Shape {
 		l.Reshape(l.Result(p.Output, 0), in)

@@ -71,7 +71,7 @@ var accepted = sync.OnceValue(func() map[nn.OperationType]lower.Accepts {
 	for _, r := range allRows() {
 		for _, op := range r.Operations {
 			f := forms[op]
-			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Ragged: f.Ragged || r.Forms.Ragged, Small: f.Small || r.Forms.Small}
+			forms[op] = lower.Accepts{Pitched: f.Pitched || r.Forms.Pitched, Plain: f.Plain || r.Forms.Plain, Ragged: f.Ragged || r.Forms.Ragged, Makes: f.Makes || r.Forms.Makes, Small: f.Small || r.Forms.Small}
 		}
 	}
 	return forms
@@ -89,8 +89,9 @@ var (
 
 var (
 	productRules = []legal.Rule{maxShift, maxFilter, maxPacked}
-	anyForm      = lower.Accepts{Pitched: true, Small: true, Plain: true}
+	anyForm      = lower.Accepts{Pitched: true, Small: true, Plain: true, Ragged: true, Makes: true}
 	small        = lower.Accepts{Pitched: true, Small: true}
+	joins        = lower.Accepts{Pitched: true, Plain: true, Ragged: true, Makes: true}
 	plain        = lower.Accepts{Pitched: true, Plain: true}
 	ragged       = lower.Accepts{Pitched: true, Plain: true, Ragged: true}
 	usual        = lower.Accepts{Pitched: true}
@@ -113,18 +114,18 @@ var productRows = []row{
 
 var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpAdd), Types: legal.Bytes, Action: legal.Legal(read(lowerAdd)), Forms: anyForm},
-	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(read(lowerAdd)), Forms: small},
+	{Operations: legal.Ops(nn.OpSub), Types: legal.Bytes, Action: legal.Legal(read(lowerAdd)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpMul), Types: legal.Bytes, Action: legal.Legal(read(lowerMul)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpMaximum), Types: legal.Bytes, Action: legal.Legal(extreme(hexagon.V6_vmaxub))},
 	{Operations: legal.Ops(nn.OpMinimum), Types: legal.Bytes, Action: legal.Legal(extreme(hexagon.V6_vminub))},
 	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(read(lowerClamp)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable)), Forms: anyForm},
-	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable)), Forms: small},
-	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable)), Forms: small},
-	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable)), Forms: small},
-	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(byTable(requantizeTable)), Forms: small},
+	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable)), Forms: anyForm},
+	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(byTable(requantizeTable)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpQuantize16, nn.OpDequantize16), Types: legal.All, Action: refuses("no kernel converts between reals and 16 bits")},
-	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize)), Forms: small},
+	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize)), Forms: anyForm},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(by(lowerDequantize)), Rules: []legal.Rule{channelScales, lower.MaxRuns}},
 	{Operations: legal.Ops(nn.OpCast), Types: allIntegers.Or(legal.Of(nn.TensorFloat32)), Action: legal.Legal(read(lowerCast)), Rules: []legal.Rule{castTypes}},
 	{Operations: legal.Ops(nn.OpPrelu), Types: legal.Bytes, Action: legal.Legal(read(lowerPrelu))},
@@ -173,7 +174,7 @@ var moveRows = []row{
 	{Operations: legal.Ops(nn.OpPad), Types: legal.Bytes, Action: legal.Legal(read(lowerPad)), Rules: []legal.Rule{maxRank}, Forms: small},
 	{Operations: legal.Ops(nn.OpPadV2), Types: legal.Bytes, Action: legal.Legal(read(lowerPadV2)), Rules: []legal.Rule{maxBytes}},
 	{Operations: legal.Ops(nn.OpMirrorPad), Types: words, Action: legal.Legal(read(lowerMirrorPad)), Rules: []legal.Rule{lower.MaxRuns}},
-	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: legal.Legal(read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: plain},
+	{Operations: legal.Ops(nn.OpConcatenation), Types: legal.Bytes, Action: legal.Legal(read(lowerConcat)), Rules: []legal.Rule{maxRank}, Forms: joins},
 	{Operations: legal.Ops(nn.OpTranspose), Types: legal.Bytes, Action: legal.Legal(read(lowerTranspose)), Rules: []legal.Rule{lower.MaxRuns}, Forms: small},
 	{Operations: legal.Ops(nn.OpStridedSlice, nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd, nn.OpChannelShuffle),
 		Types: legal.Bytes, Action: legal.Legal(read(lowerStrided)), Rules: []legal.Rule{lower.MaxRuns}},
@@ -208,7 +209,7 @@ var refusedRows = []row{
 // codeRows are the operations of extensions that have codes.
 func codeRows() (rows []row) {
 	for _, e := range nn.CodeExtensions() {
-		rows = append(rows, row{Operations: legal.Ops(e.Decode()), Types: legal.Of(e.Type()), Action: legal.Legal(read(lowerDecode)), Forms: small})
+		rows = append(rows, row{Operations: legal.Ops(e.Decode()), Types: legal.Of(e.Type()), Action: legal.Legal(read(lowerDecode)), Forms: anyForm})
 	}
 	return rows
 }
