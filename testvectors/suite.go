@@ -169,13 +169,24 @@ func AsSpecified(c *vectors.Case) bool { return !strings.Contains(c.Name, "_all_
 // declares supported must pass. filter picks cases, nil all.
 func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 	t.Helper()
+	return run(t, d, filter, false)
+}
+
+// RunFunctional is Run without the timing model, which takes a simulated device a third of the processor's time.
+func RunFunctional(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
+	t.Helper()
+	return run(t, d, filter, true)
+}
+
+func run(t T, d hal.Device, filter func(*vectors.Case) bool, functional bool) Summary {
+	t.Helper()
 	s := Summary{ByOperation: map[nn.OperationType]int{}}
 	for f := range Corpus() {
 		for _, c := range f.Cases {
 			if filter != nil && !filter(c) {
 				continue
 			}
-			declined, err := RunCase(d, c, false)
+			declined, err := RunCase(d, c, functional)
 			switch {
 			case err != nil:
 				s.Failed++

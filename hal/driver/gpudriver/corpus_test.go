@@ -10,9 +10,13 @@ import (
 
 // TestCorpus runs the cases of the corpus as they are specified: what the device
 // declares supported must pass, and every operation of the driver must be among it.
-// TestOperationsDoc of the command runs all cases.
+// TestOperationsDoc of the command runs all cases, and make test-all times them.
 func TestCorpus(t *testing.T) {
-	s := testvectors.Run(t, newDevice(t), testvectors.AsSpecified)
+	run := testvectors.Run
+	if testing.Short() {
+		run = testvectors.RunFunctional
+	}
+	s := run(t, newDevice(t), testvectors.AsSpecified)
 	t.Logf("%d passed, %d failed, %d unsupported", s.Passed, s.Failed, s.Unsupported)
 	for _, op := range family.Table().Supported() {
 		n := s.ByOperation[op]
