@@ -17,7 +17,7 @@
 // # Packages
 //
 //	graph    (hal/driver/graph) a model made canonical by the passes in lower/family/table.go
-//	lower    operations to steps: one file per family, one table from operation to function
+//	lower    operations to steps: one file per family, one table from operation to function; fuse.go then joins elementwise functions with the kernels whose results they read
 //	step     a lowered graph as data: kernels with their arguments, tensors, operations
 //	kernel   one package per family: what it computes, its key, its constants, its code
 //	         gemm         CONV_2D, FULLY_CONNECTED: lanes are output channels, weights in vector registers, activations of up to 16 positions in scalar registers, so nearly every instruction is v_fmac with a scalar operand

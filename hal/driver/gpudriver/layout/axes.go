@@ -1,6 +1,9 @@
 package layout
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Bounds of an index space.
 const (
@@ -22,6 +25,11 @@ type Axes struct {
 
 // List is the axes as a slice of a copy.
 func (a Axes) List() []Axis { return a.Axis[:a.Len] }
+
+// Same reports whether operand j has an element for each of operand 0, in the same order.
+func (a Axes) Same(j int) bool {
+	return !slices.ContainsFunc(a.List(), func(x Axis) bool { return x.Strides[j] != x.Strides[0] })
+}
 
 // Size is the number of indexes.
 func (a Axes) Size() int {

@@ -85,6 +85,7 @@ func Graph(t *legal.Table[*Lowering], g *graph.Graph, machine Machine, first []O
 	for _, x := range g.Outputs {
 		l.list.Counts = append(l.list.Counts, l.list.Extents[x])
 	}
+	fuse(&l.list)
 	return &l.list, nil
 }
 

@@ -1,11 +1,12 @@
 // Package elementwise computes functions of up to three tensors element by element, in
 // float32 or int32 between loads and stores that convert: lanes compute one or four consecutive elements of the
 // output from the elements of the inputs at the same place, or at the place that
-// broadcasting gives.
+// broadcasting gives. Other kernels compute such functions of their results, see Tail.
 package elementwise
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
@@ -39,43 +40,84 @@ type Kernel struct {
 	Axes layout.Axes // strides of the output, then of the inputs, in elements
 	In   []*layout.Tensor
 	Out  *layout.Tensor
+	Tail Tail
 }
 
-// width is the elements of a lane: four when every operand is dense or one element.
+// width is the elements of a lane: four when every operand is dense or one element along the last axis, and fours of
+// it begin at multiples of four.
 func (k *Kernel) width() int {
-	if k.Axes.Len != 1 || k.Axes.Axis[0].N%4 != 0 {
+	last := &k.Axes.Axis[k.Axes.Len-1]
+	straddles := func(l Link) bool { return slices.ContainsFunc(l.Args, Arg.straddles) }
+	if last.N%4 != 0 || slices.ContainsFunc(k.Tail, straddles) {
 		return 1
 	}
+	for j := range 1 + len(k.In) {
+		for _, x := range k.Axes.Axis[:k.Axes.Len-1] {
+			if last.Strides[j] == 1 && x.Strides[j]%4 != 0 {
+				return 1
+			}
+		}
+		if last.Strides[j]>>1 != 0 {
+			return 1
+		}
+	}
 	return 4
+}
+
+// fours are the axes in units of four elements of the last one, where operands have such.
+func (k *Kernel) fours() []layout.Axis {
+	axes := k.Axes.List()
+	last := &axes[len(axes)-1]
+	for j := range 1 + len(k.In) {
+		for i := range axes[:len(axes)-1] {
+			if last.Strides[j] == 1 {
+				axes[i].Strides[j] /= 4
+			}
+		}
+	}
+	last.N /= 4
+	return axes
 }
 
 // Emit implements kernel.Kernel.
 func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	width, axes := k.width(), k.Axes.List()
+	last := axes[len(axes)-1].Strides
+	if width == 4 {
+		axes = k.fours()
+	}
 	shift := []int{k.Out.Elem.Shift() + bits.TrailingZeros(uint(width))}
-	for _, p := range k.In {
-		shift = append(shift, p.Elem.Shift()+bits.TrailingZeros(uint(width)))
+	for i, p := range k.In {
+		n := p.Elem.Shift()
+		if last[i+1] == 1 {
+			n += bits.TrailingZeros(uint(width))
+		}
+		shift = append(shift, n)
 	}
 	lane := a.Lane(kernel.FlatGroup)
 	offs := a.Offsets(lane, axes, shift)
 	var x [][]codegen.Reg // per input, per element
+	known := map[Arg][]codegen.Reg{}
 	for i, p := range k.In {
 		base := a.Pointer(p.Region, p.Off, "in")
-		if width == 4 && axes[0].Strides[i+1] != 0 {
+		if width == 4 && last[i+1] != 0 {
 			x = append(x, a.LoadFour(p.Elem, base, offs[i+1]))
-			continue
+		} else {
+			v := a.Widen(p.Elem, a.Load(p.Elem, base, offs[i+1], 0, "x"))
+			x = append(x, []codegen.Reg{v, v, v, v}[:width])
 		}
-		v := a.Widen(p.Elem, a.Load(p.Elem, base, offs[i+1], 0, "x"))
-		x = append(x, []codegen.Reg{v, v, v, v}[:width])
-	}
-	var y []codegen.Reg
-	for j := range width {
-		arg := make([]codegen.Reg, len(x))
-		for i := range x {
-			arg[i] = x[i][j]
+		if k.Axes.Same(i + 1) {
+			known[Arg{Source: FromElements, Tensor: p}] = x[i]
 		}
-		y = append(y, functions[k.Op](a, k, arg))
 	}
+	y := k.Tail.Emit(a, k.emit(a, width, x), Place{
+		Element: func() codegen.Reg { return a.ShiftLeft(lane, bits.TrailingZeros(uint(width)), "element") },
+		Channel: func(channels int) codegen.Reg {
+			_, c := a.DivConstV(lane, channels/width, "channel")
+			return a.ShiftLeft(c, bits.TrailingZeros(uint(width)), "channel")
+		},
+		Known: known,
+	})
 	base := a.Pointer(layout.Arena, k.Out.Off, "out")
 	if width == 4 {
 		a.StoreFour(k.Out.Elem, base, offs[0], y)
@@ -83,6 +125,19 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 		a.Store(k.Out.Elem, base, offs[0], a.Narrow(k.Out.Elem, y[0]), 0)
 	}
 	return kernel.Flat(string(k.Op), k.Axes.Size()/width)
+}
+
+// Result implements Host.
+func (k *Kernel) Result() (t *layout.Tensor, channels int) { return k.Out, 0 }
+
+// Following implements Host.
+func (k *Kernel) Following() Tail { return k.Tail }
+
+// Follow implements Host.
+func (k *Kernel) Follow(more Tail, out *layout.Tensor) Host {
+	own := *k
+	own.Tail, own.Out = append(slices.Clone(k.Tail), more...), out
+	return &own
 }
 
 // HasCode reports whether a kernel computes the function.

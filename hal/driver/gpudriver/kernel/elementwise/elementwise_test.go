@@ -144,6 +144,31 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// TestTail: functions of the results of functions, four elements at a time and, where those of two pixels would be
+// neighbours, one by one; of operands that repeat along the first axis or the last.
+func TestTail(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 4))
+	for _, dims := range [][]int{{6, 8}, {8, 6}, {5, 7}} {
+		for _, own := range [][]int{dims, {1, dims[1]}, {dims[0], 1}} {
+			for e, tolerance := range map[layout.Element]float64{layout.F32: 1e-6, layout.F16: 1. / 256} {
+				n, dense, second := layout.Product(dims), layout.Dense(dims), layout.Dense(own)
+				for i := range own {
+					if own[i] == 1 {
+						second[i] = 0
+					}
+				}
+				k := &elementwise.Kernel{Function: elementwise.Function{Op: "add", Lo: -8, Hi: 8}, In: []*layout.Tensor{kerneltest.Tensor(e, n), kerneltest.Tensor(e, layout.Product(own))}, Out: kerneltest.Tensor(e, n)}
+				k.Axes, _ = layout.Collapse(dims, dense, dense, second)
+				c := kerneltest.Case{Kernel: k, Inputs: k.In, Output: k.Out}
+				for _, x := range k.In {
+					c.Data = append(c.Data, kerneltest.Stored(e, numbers(r, x.N, false)))
+				}
+				t.Run(fmt.Sprintf("%v/%v/%s", dims, own, e), func(t *testing.T) { c.CompareTail(t, dims[1], tolerance) })
+			}
+		}
+	}
+}
+
 // one is a case of a function of one dense tensor.
 func one(f elementwise.Function, in, out layout.Element, data []byte) *kerneltest.Case {
 	n := len(data) / in.Bytes()

@@ -2,6 +2,7 @@ package gemm
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -275,16 +276,22 @@ func (k *generator) epilogue() {
 			record = k.LoadQuad(layout.F32, mults, multOff, 512*q)
 		}
 		for i := range k.P {
-			k.Store(k.Out.Elem, out, rowOff[i], k.finish(i, q, b, record), q*32*es)
+			y := k.Tail.Emit(k.Builder, []codegen.Reg{k.finish(i, q, b, record)}, elementwise.Place{
+				Element: func() codegen.Reg {
+					return k.Sum(k.Op2(rdna2.V_LSHRREV_B32_E32, k.V("element"), k.Out.Elem.Shift(), rowOff[i]), 32*q)
+				},
+				Channel: func(int) codegen.Reg { return k.Sum(unit, 32*q) },
+			})
+			k.Store(k.Out.Elem, out, rowOff[i], k.Narrow(k.Out.Elem, y[0]), q*32*es)
 		}
 	}
 }
 
-// finish is an output as it is stored.
+// finish is an output.
 func (k *generator) finish(row, group int, bias, record codegen.Reg) codegen.Reg {
 	if k.Elem.IsFloat() {
 		x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[row][group], bias)
-		return k.Narrow(k.Out.Elem, k.Clamp(x, k.Lo, k.Hi))
+		return k.Clamp(x, k.Lo, k.Hi)
 	}
 	x := k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("sum"), k.acc[row][group], bias)
 	if k.rowSums != nil {

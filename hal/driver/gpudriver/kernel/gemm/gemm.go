@@ -12,8 +12,10 @@ package gemm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -39,6 +41,7 @@ type Kernel struct {
 	Bias    []float32
 	Bytes   *Quantized // of 8-bit elements, in place of Weights and Bias
 	In, Out *layout.Tensor
+	Tail    elementwise.Tail
 
 	machine                    kernel.Machine // that the choice was made for
 	weights, table, bias, mult uint32         // offsets of constants, mult of multipliers per unit
@@ -179,7 +182,7 @@ func (s *Shape) rowTiles() int { return (s.Rows + s.P - 1) / s.P }
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
-	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, weights: k.packWeights(&m.Consts)}
+	packed := &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, Tail: k.Tail, weights: k.packWeights(&m.Consts)}
 	if k.Gather {
 		packed.table = k.packTable(m)
 	}
@@ -194,6 +197,19 @@ func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
 		packed.mult = m.Consts.Words(pad(rdna.Records(k.Bytes.Mult), 4*units))
 	}
 	return packed
+}
+
+// Result implements elementwise.Host.
+func (k *Kernel) Result() (t *layout.Tensor, channels int) { return k.Out, k.Units }
+
+// Following implements elementwise.Host.
+func (k *Kernel) Following() elementwise.Tail { return k.Tail }
+
+// Follow implements elementwise.Host.
+func (k *Kernel) Follow(more elementwise.Tail, out *layout.Tensor) elementwise.Host {
+	own := *k
+	own.Tail, own.Out = append(slices.Clone(k.Tail), more...), out
+	return &own
 }
 
 // packWeights lays the weights out as [tile][tap][chunk][group][lane][element].

@@ -63,6 +63,23 @@ func TestDense(t *testing.T) {
 	}
 }
 
+// TestTail: functions of the results of products, of whole tiles and of a rest.
+func TestTail(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 3))
+	for _, s := range [][3]int{{1, 40, 24}, {33, 64, 24}, {20, 224, 64}} {
+		for _, e := range []layout.Element{layout.F32, layout.F16} {
+			rows, units, depth := s[0], s[1], s[2]
+			k := &gemm.Kernel{
+				Shape:   gemm.Shape{Elem: e, Rows: rows, Units: units, Taps: 1, Depth: depth, Lo: 0, Hi: 6},
+				Weights: numbers(r, units*depth), Bias: numbers(r, units), In: kerneltest.Tensor(e, rows*depth), Out: kerneltest.Tensor(e, rows*units),
+			}
+			k.Cut(&phone)
+			c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, numbers(r, k.In.N))}, Output: k.Out}
+			c.CompareTail(t, units, 4*tolerance(e))
+		}
+	}
+}
+
 // TestTable: convolutions whose rows are found by a table, with padding, strides and
 // dilation, of two images.
 func TestTable(t *testing.T) {

@@ -2,6 +2,7 @@ package texel
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/rdna"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -387,10 +388,11 @@ func (g *generator) finish() {
 	g.store(unit)
 }
 
-// store writes the lane's block, quad by quad; units beyond the last are not there.
+// store computes the tail of the lane's block and writes it, quad by quad; units beyond the last are not there.
 func (g *generator) store(unit codegen.Reg) {
-	b, es := &g.Block, g.Elem.Bytes()
-	unitOff := g.ShiftLeft(unit, g.Elem.Shift(), "unit offset")
+	b, e := &g.Block, g.Out.Elem
+	es := e.Bytes()
+	unitOff := g.ShiftLeft(unit, e.Shift(), "unit offset")
 	var places []codegen.Reg
 	for _, y := range g.ys {
 		line := g.Times(g.Sum(g.image, y), g.Window.OutW)
@@ -399,12 +401,20 @@ func (g *generator) store(unit codegen.Reg) {
 		}
 	}
 	out := g.Pointer(layout.Arena, g.Out.Off, "out")
+	tail := func(i, u, n int) []codegen.Reg {
+		return g.Tail.Emit(g.Builder, g.acc[i][u:u+n], elementwise.Place{
+			Element: func() codegen.Reg {
+				return g.Sum(g.Op2(rdna2.V_LSHRREV_B32_E32, g.V("element"), e.Shift(), places[i]), u)
+			},
+			Channel: func(int) codegen.Reg { return g.Sum(unit, u) },
+		})
+	}
 	for z := range b.Z {
 		left := g.Less(g.OutC-4*z, unit)
 		if g.OutC%4 == 0 {
 			g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, 0, left), func() {
 				for i := range g.acc {
-					g.StoreFour(g.Elem, out, g.Sum(places[i], 4*z*es), g.acc[i][4*z:4*z+4])
+					g.StoreFour(e, out, g.Sum(places[i], 4*z*es), tail(i, 4*z, 4))
 				}
 			})
 			continue
@@ -412,7 +422,7 @@ func (g *generator) store(unit codegen.Reg) {
 		for u := range 4 {
 			g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, u, left), func() {
 				for i := range g.acc {
-					g.Store(g.Elem, out, places[i], g.Narrow(g.Elem, g.acc[i][4*z+u]), (4*z+u)*es)
+					g.Store(e, out, places[i], g.Narrow(e, tail(i, 4*z+u, 1)[0]), (4*z+u)*es)
 				}
 			})
 		}

@@ -14,8 +14,10 @@ package texel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/gpudriver/layout"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 )
@@ -53,6 +55,7 @@ type Kernel struct {
 	Weights []float32 // [units][taps][channels of a group]; Depthwise: [taps][channels]
 	Bias    []float32
 	In, Out *layout.Tensor
+	Tail    elementwise.Tail
 
 	machine             kernel.Machine // that the choice was made for
 	weights, bias, page uint32         // offsets: of constants, and of a page of zeros
@@ -167,8 +170,21 @@ func (s *Shape) groups() (positions, units int) {
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {
-	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, page: m.Pages.At(0), weights: k.packWeights(&m.Consts),
+	return &Kernel{Shape: k.Shape, In: k.In, Out: k.Out, Tail: k.Tail, page: m.Pages.At(0), weights: k.packWeights(&m.Consts),
 		bias: m.Consts.Floats(k.Bias, k.zGroups()*k.ZLanes*k.Block.Z*4, layout.Guard)}
+}
+
+// Result implements elementwise.Host.
+func (k *Kernel) Result() (t *layout.Tensor, channels int) { return k.Out, k.OutC }
+
+// Following implements elementwise.Host.
+func (k *Kernel) Following() elementwise.Tail { return k.Tail }
+
+// Follow implements elementwise.Host.
+func (k *Kernel) Follow(more elementwise.Tail, out *layout.Tensor) elementwise.Host {
+	own := *k
+	own.Tail, own.Out = append(slices.Clone(k.Tail), more...), out
+	return &own
 }
 
 // zGroups are the waves along units.

@@ -96,6 +96,24 @@ func (s *shape) kernel(r *rand.Rand, e layout.Element) *texel.Kernel {
 	}
 }
 
+// TestTail: functions of the results of convolutions of all forms, of whole quads of units and of a rest.
+func TestTail(t *testing.T) {
+	r := rand.New(rand.NewPCG(26, 4))
+	for i, s := range shapes {
+		for e, tolerance := range map[layout.Element]float64{layout.F32: 1e-5, layout.F16: 1. / 128} {
+			k := s.kernel(r, e)
+			k.Cut(&phone)
+			list := k.Candidates()
+			k.Shape = list[i*7%len(list)]
+			t.Run(fmt.Sprintf("%s/%d-%d", k.Name(), s.channels, s.units), func(t *testing.T) {
+				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, numbers(r, k.In.N))}, Output: k.Out}
+				c.Pages.Need(0, s.channels*e.Bytes())
+				c.CompareTail(t, s.units, tolerance)
+			})
+		}
+	}
+}
+
 // compare runs the kernel as it is cut.
 func (s *shape) compare(t *testing.T, k *texel.Kernel, tolerance float64) {
 	w, taps, depth := &s.w, s.w.KH*s.w.KW, s.channels/s.groups
