@@ -58,5 +58,8 @@ func (h *engineHost) occupied(from sim.Time, w *Work, p sim.Preemption) sim.Time
 // queueing is how many times as long a wait for the DRAM is beside what the other engines move now.
 func (h *engineHost) queueing() float64 {
 	peak := h.m.soc.MemoryBytesPerSecond() / 1e15
-	return 1 / (1 - min(busiest, h.m.moving.others(h.engine)/peak))
+	return Queueing(h.m.moving.others(h.engine) / peak)
 }
+
+// Queueing is how many times as long a wait for the DRAM is while others use a share of its bandwidth.
+func Queueing(use float64) float64 { return 1 / (1 - min(busiest, use)) }

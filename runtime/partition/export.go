@@ -22,6 +22,29 @@ type Exported struct {
 	SoC          string               `json:"soc"`
 	Tensors      []ExportedTensor     `json:"tensors"`      // by value
 	Capabilities []ExportedCapability `json:"capabilities"` // what drivers promise, by device and operand type
+	Points       []ExportedPoint      `json:"points"`       // operations on their engines at operating points; none without measured costs
+	Contention   []ExportedContention `json:"contention"`   // of devices beside each other; none without measured costs
+}
+
+// ExportedPoint is what an operation costs its engine at an operating point, when the device runs all that it supports: without the software
+// around a program.
+type ExportedPoint struct {
+	Device    string  `json:"device"`
+	Operation *int    `json:"operation"` // nil: beginning and ending a program
+	ClockMHz  float64 `json:"clock_mhz"` // of the engine
+	MemoryMHz float64 `json:"memory_clock_mhz"`
+	EngineUS  float64 `json:"engine_us"`
+	EnergyUJ  float64 `json:"energy_uj"`
+	DRAMBytes float64 `json:"dram_bytes"`
+	Waits     float64 `json:"waits"` // share of the time that waits for the DRAM and the system-level cache
+}
+
+// ExportedContention is how many times as long operations of a device take beside those of another, by the model: waits for the DRAM are
+// 1 / (1 - u) times as long while another uses a share u of its bandwidth.
+type ExportedContention struct {
+	Device   string  `json:"device"`
+	Beside   string  `json:"beside"`
+	Slowdown float64 `json:"slowdown"`
 }
 
 // ExportedTensor is the type and shape of a value.
@@ -40,7 +63,7 @@ type ExportedCapability struct {
 
 // Export is the problem as data.
 func (p *Problem) Export(soc string) *Exported {
-	x := &Exported{ExternalProblem: *p.external(), Model: p.Model.Name, SoC: soc, Tensors: []ExportedTensor{}, Capabilities: []ExportedCapability{}}
+	x := &Exported{ExternalProblem: *p.external(), Model: p.Model.Name, SoC: soc, Tensors: []ExportedTensor{}, Capabilities: []ExportedCapability{}, Points: []ExportedPoint{}, Contention: []ExportedContention{}}
 	for i := range p.Graph.Values {
 		o := &p.Model.Main.Operands[p.Graph.Values[i].Operand]
 		x.Tensors = append(x.Tensors, ExportedTensor{o.Type.String(), append([]uint32{}, o.Dimensions...)})
@@ -73,8 +96,20 @@ func (x *Exported) Files() (map[string][]byte, error) {
 	for _, s := range x.Segments {
 		segments = append(segments, []string{s.Device, strconv.Itoa(slices.Min(s.Operations)), strconv.Itoa(len(s.Operations)), number(s.TimeUS), number(s.EngineUS), number(s.EnergyUJ)})
 	}
+	points := [][]string{{"device", "operation", "clock_mhz", "memory_clock_mhz", "engine_us", "energy_uj", "dram_bytes", "waits"}}
+	for _, a := range x.Points {
+		operation := ""
+		if a.Operation != nil {
+			operation = strconv.Itoa(*a.Operation)
+		}
+		points = append(points, []string{a.Device, operation, number(a.ClockMHz), number(a.MemoryMHz), number(a.EngineUS), number(a.EnergyUJ), number(a.DRAMBytes), number(a.Waits)})
+	}
+	contention := [][]string{{"device", "beside", "slowdown"}}
+	for _, c := range x.Contention {
+		contention = append(contention, []string{c.Device, c.Beside, number(c.Slowdown)})
+	}
 	files := map[string][]byte{"problem.json": append(problem, '\n'), "problem.schema.json": problemSchema}
-	for name, rows := range map[string][][]string{"operations.csv": operations, "segments.csv": segments} {
+	for name, rows := range map[string][][]string{"operations.csv": operations, "segments.csv": segments, "points.csv": points, "contention.csv": contention} {
 		var b bytes.Buffer
 		if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
 			return nil, err

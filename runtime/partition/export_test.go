@@ -22,7 +22,13 @@ func TestExport(t *testing.T) {
 			p.Model.Main.Operands = append(p.Model.Main.Operands, nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 2}})
 		}
 	}
-	files := require.V(p.Export("s").Files())(t)
+	x := p.Export("s")
+	first := 0
+	x.Points = []ExportedPoint{{Device: "a", ClockMHz: 100, EngineUS: 1.5}, {Device: "a", Operation: &first, ClockMHz: 100, EngineUS: 2, Waits: 0.25}}
+	x.Contention = []ExportedContention{{"a", "b", 1.5}}
+	files := require.V(x.Files())(t)
+	require.Same(t, "device,operation,clock_mhz,memory_clock_mhz,engine_us,energy_uj,dram_bytes,waits\na,,100,0,1.5,0,0,0\na,0,100,0,2,0,0,0.25\n", string(files["points.csv"]), "points.csv")
+	require.Same(t, "device,beside,slowdown\na,b,1.5\n", string(files["contention.csv"]), "contention.csv")
 	var schema, problem map[string]any
 	require.NoError(t, json.Unmarshal(files["problem.schema.json"], &schema))
 	require.NoError(t, json.Unmarshal(files["problem.json"], &problem))

@@ -27,6 +27,16 @@ var terms = map[string]func(latencyUS, energyUJ float64) float64{
 	"edp":     func(l, e float64) float64 { return l * e },
 }
 
+// elsewhere are terms that somebody may look for, and why a plan of one network has none of them.
+var elsewhere = map[string]string{
+	"p99":    "invocations of one network one after the other take alike long; p99_ms is a term of nnsoc schedule --objective, where networks disturb each other",
+	"misses": "one network without deadlines misses none; missed is a term of nnsoc schedule --objective",
+	"memory": "weights and values lie in the memory that all engines share, so that every plan needs the same (tensors of nnsoc run --json)",
+}
+
+// Elsewhere reports whether a term is one of other commands, which ParseExpression names.
+func Elsewhere(term string) bool { return elsewhere[term] != "" }
+
 // TermNames lists the terms of an Expression.
 func TermNames() []string { return []string{"latency", "energy", "edp"} }
 
@@ -66,6 +76,9 @@ func compile(n ast.Node) (value func(l, e float64) float64, used bool, err error
 	case *ast.IdentifierNode:
 		if f := terms[n.Value]; f != nil {
 			return f, true, nil
+		}
+		if where, ok := elsewhere[n.Value]; ok {
+			return nil, false, fmt.Errorf("no term %q: %s; there are %s", n.Value, where, strings.Join(TermNames(), ", "))
 		}
 		return nil, false, fmt.Errorf("no term %q; there are %s", n.Value, strings.Join(TermNames(), ", "))
 	case *ast.BinaryNode:

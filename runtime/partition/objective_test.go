@@ -24,7 +24,7 @@ func TestParseExpression(t *testing.T) {
 		require.Check(t, math.Abs(x.at(3e9, 5e6)-want) < 1e-12, "%s is %v, want %v", text, x.at(3e9, 5e6), want)
 	}
 	for text, want := range map[string]string{
-		"latency + memory": `no term "memory"; there are latency, energy, edp`, "latency - energy": `operator "-"`, "2/latency": "a term behind /",
+		"latency + memory": `no term "memory": weights and values lie in the memory`, "p99": "p99_ms is a term of nnsoc schedule", "latency + size": `no term "size"; there are latency, energy, edp`, "latency - energy": `operator "-"`, "2/latency": "a term behind /",
 		"latency/0": "divides by 0", "2^energy": "a term behind ^", "-1*latency": "neither a number", "abs(latency)": "function abs", "max(latency)": "function max of 1",
 		"latency +": "unexpected", "latency > 3": `operator ">"`, "1e999*latency": "", "": "unexpected", "latency ? 1 : 2": "neither a number",
 		strings.Repeat("latency+", 200) + "1": "at most 1024", strings.Repeat("(", 900) + "latency": "",

@@ -33,6 +33,14 @@ func (m *Machine) ClocksOf(e soc.Engine) (lowest, highest int64) {
 	return opps[0].Hz, opps[len(opps)-1].Hz
 }
 
+// PointsOf are the clocks of an engine with one clock, rising.
+func (m *Machine) PointsOf(e soc.Engine) (list []int64) {
+	for _, o := range m.engines[e].clocks[0].Config().OPPs {
+		list = append(list, o.Hz)
+	}
+	return list
+}
+
 // Hz is the present clock of an engine, for the CPU that of its first cluster.
 func (m *Machine) Hz(e soc.Engine) int64 {
 	o, _ := m.engines[e].clocks[0].Point()

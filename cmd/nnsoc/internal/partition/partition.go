@@ -91,7 +91,7 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl.StringVar(&f.takes, "takes", "", "file of what engines take under strategy delegate, in the order in which they are asked: lines as 'dsp CONV_2D ADD 0-13' (default: all that they support)")
 	fl.IntVar(&f.divide, "divide", 0, fmt.Sprintf("add strategy divide, which divides so many of the costliest convolutions and fully connected layers over devices where that is predicted to pay (at most %d), and say why", maxDivide))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
-	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv")
+	fl.StringVar(&f.export, "export", "", "write the problem to this folder instead of solving it: problem.json, its schema, operations.csv, segments.csv, points.csv, contention.csv")
 	fl.Var(cli.NameList{Names: &f.plans, Once: true}, "plan", `files with plans to compare, {"devices": [a device per operation]}; without --strategies these alone`)
 	fl.Var(cli.NameList{Names: &f.devices}, "device", "divide the network among cores of the CPU, for a stream of inputs, instead of among engines: cpu:CLUSTER, or cpu:CLUSTER:CORES, of each stage of a pipeline; cpu:any chooses them")
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
@@ -201,7 +201,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 // parseObjective reads a name, or an expression, which comes with the objective latency.
 func parseObjective(text string) (partition.Objective, *partition.Expression, error) {
 	o, err := partition.ParseObjective(text)
-	if err == nil || !strings.ContainsAny(text, "+-*/^(") {
+	if err == nil || !strings.ContainsAny(text, "+-*/^(") && !partition.Elsewhere(text) {
 		return o, nil, err
 	}
 	x, err := partition.ParseExpression(text)
@@ -214,9 +214,9 @@ const maxPlan = 4 << 20
 // exportTo writes the problem of a network.
 func (x *comparison) exportTo(dir string, f *input.Form) (err error) {
 	defer try.Catch(&err)
-	p := try.V(x.Problem(f, x.Costs))
+	e := try.V(x.Export(f))
 	x.progress.Done()
-	files := try.V(p.Export(x.Phone.Config.SoC.Name).Files())
+	files := try.V(e.Files())
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cli.Usage(err)
 	}
