@@ -95,4 +95,24 @@ func TestLoop(t *testing.T) {
 	if _, _, err = span.repeat(1, func() (sim.Time, error) { return 0, nil }); err == nil {
 		t.Error("a loop that takes no time was taken")
 	}
+	next, _ = turn(1)
+	l, early, err = (Span{Run: sim.Second, Iterations: 51}).repeat(1, next)
+	require.Check(t, err == nil && early && l.Iterations == 51, "%+v, ended early %v, %v; want 51 iterations, which is no multiple of a period", l, early, err)
+	n = 0
+	l, early, err = (Span{Run: sim.Second, Iterations: 200}).repeat(1, func() (sim.Time, error) { // every sixth differs, which no period of four has
+		n++
+		return sim.Millisecond * sim.Time(1+max(0, n%6-4)), nil
+	})
+	require.Check(t, err == nil && !early && n == 200, "%+v after %d calls, ended early %v, %v; equal times count while they follow each other", l, n, early, err)
+}
+
+// TestLoopEnergy: the energy of a loop is the mean of the last iteration of each input.
+func TestLoopEnergy(t *testing.T) {
+	b := Benchmark{Span: Span{Run: sim.Second, Iterations: 7}}
+	n := 0.0
+	turn := func(pj float64) func() (iteration, error) {
+		return func() (iteration, error) { n++; return iteration{sim.Millisecond, pj + n*1e6}, nil }
+	}
+	_, uj, _, err := b.loop([]func() (iteration, error){turn(0), turn(10e6)})
+	require.Check(t, err == nil && math.Abs(uj-(7+16)/2.) <= 1e-9, "%v uJ, %v", uj, err)
 }

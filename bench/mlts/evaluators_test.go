@@ -54,7 +54,9 @@ func speech(amplitude, logF0 float64) []float64 {
 func TestMelCepLogF0(t *testing.T) {
 	zero := speech(0, 0)
 	loud := speech(0, 0)
-	loud[0] = 1000 // the first amplitude does not count
+	loud[0] = 1000         // the first amplitude does not count
+	voiced := speech(0, 0) // where the expected frame is not
+	voiced[frameValues+voicingAt], voiced[frameValues+logF0At] = 1, 7
 	for _, c := range []struct {
 		actual            []float64
 		distortion, pitch float64
@@ -62,6 +64,7 @@ func TestMelCepLogF0(t *testing.T) {
 	}{
 		{zero, 0, 0, 0},
 		{loud, 0, 0, 0},
+		{voiced, 0, 0, 0},
 		{speech(8, 0), 4, 0, 0}, // one frame of four: 8 / sqrt(4)
 		{speech(8.1, 0), 4.05, 0, 1},
 		{speech(0, 0.01), 0, 0.01, 0},
@@ -103,6 +106,8 @@ func TestPhoneErrorRate(t *testing.T) {
 	if err != nil || len(values) != 1 || values[0] != (Value{"max_phone_error_rate", 40}) || len(problems) != 1 {
 		t.Errorf("%v, %q, %v; want 2 edits of 5 steps", values, problems, err)
 	}
+	values, _ = require.V2(phoneErrorRate{}.evaluate([][]step{sequence("abcab", "bcabc"), sequence("aabc", "aabc")}))(t)
+	require.Same(t, 40, values[0].Value, "the worst sequence, which comes first")
 	if _, problems, _ := (phoneErrorRate{}).evaluate([][]step{sequence(strings.Repeat("a", 19)+"b", strings.Repeat("a", 20))}); problems != nil {
 		t.Errorf("5 per cent is allowed: %q", problems)
 	}

@@ -60,6 +60,15 @@ func TestBadLists(t *testing.T) {
 	} {
 		require.ErrorContains(t, require.Err(ParseList([]byte(c.text))), c.want, c.text)
 	}
+	// A network may stand in a list more than once, with a test name each.
+	pair := func(first, second string) string {
+		named := func(s string) string {
+			return strings.TrimSuffix(strings.TrimPrefix(model(s+","+files), `{"models": [`), "]}")
+		}
+		return `{"models": [` + named(first) + "," + named(second) + "]}"
+	}
+	require.NoError(t, require.Err(ParseList([]byte(pair(`"testName": "a"`, `"testName": "b"`)))))
+	require.ErrorContains(t, require.Err(ParseList([]byte(pair(`"testName": "m"`, `"modelFile": "o"`)))), `"m" stands twice`)
 }
 
 // TestFilesStayInside: a list cannot name files outside of its folders.
