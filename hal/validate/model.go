@@ -23,7 +23,13 @@ const (
 func Model(m *nn.Model) error { return ModelOf(nil, m) }
 
 // ModelOf is Model for the operations of a table.
-func ModelOf(operations *opspec.Table, m *nn.Model) error {
+func ModelOf(operations *opspec.Table, m *nn.Model) error { return model(operations, m, false) }
+
+// Construction is Model without what follows from values and shapes of an operation's operands, such as an activation that
+// is none: only a driver judges those. It is what NNAPI demands of a model that an application has finished.
+func Construction(m *nn.Model) error { return model(nil, m, true) }
+
+func model(operations *opspec.Table, m *nn.Model, construction bool) error {
 	if m == nil {
 		return invalid(errors.New("validate: no model"))
 	}
@@ -34,7 +40,7 @@ func ModelOf(operations *opspec.Table, m *nn.Model) error {
 		return invalid(err)
 	}
 	m = operations.Localize(m)
-	c := checker{model: m, table: operations} // m has the table's codes from here on
+	c := checker{model: m, table: operations, construction: construction} // m has the table's codes from here on
 	for i := -1; i < len(m.Referenced); i++ {
 		g := &m.Main
 		if i >= 0 {
@@ -59,6 +65,8 @@ type checker struct {
 	g         *nn.Subgraph
 	at        Error
 	constants int64
+	// construction leaves values and shapes of operations to drivers.
+	construction bool
 }
 
 func (c *checker) errorf(format string, args ...any) error {
@@ -283,14 +291,14 @@ func (c *checker) operations() error {
 			return err
 		}
 		dims, err := a.OutputDims()
-		if errors.Is(err, opspec.ErrUnknown) {
+		if errors.Is(err, opspec.ErrUnknown) || err != nil && c.construction {
 			continue
 		}
 		if err != nil {
 			return c.errorf("%w", err)
 		}
 		for k, x := range op.Outputs {
-			if err := v.SetDims(x, dims[k]); err != nil {
+			if err := v.SetDims(x, dims[k]); err != nil && !c.construction {
 				return c.errorf("output %d is operand %d: %w", k, x, err)
 			}
 		}

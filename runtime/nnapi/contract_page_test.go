@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // answer is what a call returns in a case, as AOSP's runtime does. rows are those of the feature table that demand it.
@@ -58,6 +60,66 @@ func (p *handset) broken() *nnapi.Model {
 	want(p.T, "a model without inputs", m.Finish(), nnapi.BadData)
 	return m
 }
+
+// odd is a finished model of ADD with activation 999.
+func (p *handset) odd() *nnapi.Model {
+	m := p.model(tensor, tensor, whole, tensor)
+	require.NoError(p, m.SetOperandValue(2, []byte{0xe7, 3, 0, 0}))
+	require.NoError(p, m.AddOperation(nn.OpAdd, []uint32{0, 1, 2}, []uint32{3}))
+	require.NoError(p, m.IdentifyInputsAndOutputs([]uint32{0, 1}, []uint32{3}))
+	require.NoError(p, m.Finish())
+	return m
+}
+
+// misshapen is a finished model of RELU whose output has an element too many.
+func (p *handset) misshapen() *nnapi.Model {
+	m := p.model(tensor, sizes(nn.TensorFloat32, 3))
+	require.NoError(p, m.AddOperation(nn.OpRelu, []uint32{0}, []uint32{1}))
+	require.NoError(p, m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
+	require.NoError(p, m.Finish())
+	return m
+}
+
+// failed is a compilation whose Finish failed.
+func (p *handset) failed() *nnapi.Compilation {
+	c := require.V(p.NewCompilation(p.odd()))(p)
+	want(p.T, "a model that no driver accepts", c.Finish(), nnapi.BadData)
+	return c
+}
+
+// dying is an execution on a driver that has died since it was compiled, explicitly or by the runtime's choice.
+func (p *handset) dying(explicit bool) (*nnapi.Execution, *nnapi.Compilation) {
+	list := require.V(devices.Open(require.V(soc.Load(soc.Default))(p), hal.FastSingleAnswer, devices.Cold()))(p)
+	gpu := list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "gpu" })]
+	r := require.V(nnapi.NewRuntime(list[0], mortal{gpu}))(p)
+	q := handset{p.T, r}
+	var names []string
+	if explicit {
+		names = []string{"gpu"}
+	}
+	c := q.compiled(tensor, names...)
+	return q.with(c), c
+}
+
+func first[T, U any](x T, _ U) T { return x }
+
+// mortal is a driver that dies before its first execution.
+type mortal struct{ hal.Device }
+
+func (d mortal) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	return mortalModel{p}, err
+}
+
+type mortalModel struct{ hal.PreparedModel }
+
+var errDead = hal.Errorf(hal.DeviceUnavailable, "the driver is gone")
+
+func (mortalModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
+	return nil, errDead
+}
+
+func (mortalModel) ConfigureExecutionBurst() (hal.Burst, error) { return nil, errDead }
 
 // device is one by its name.
 func (p *handset) device(name string) *nnapi.Device {
@@ -293,13 +355,8 @@ var modelAnswers = []answer{
 		require.NoError(p, m.IdentifyInputsAndOutputs([]uint32{0}, []uint32{1}))
 		return m.Finish()
 	}},
-	{"Model_finish", "an activation that is none, which AOSP leaves to compilation (D-2603)", nnapi.BadData, "C1-12", func(p *handset) error {
-		m := p.model(tensor, tensor, whole, tensor)
-		require.NoError(p, m.SetOperandValue(2, []byte{0xe7, 3, 0, 0}))
-		require.NoError(p, m.AddOperation(nn.OpAdd, []uint32{0, 1, 2}, []uint32{3}))
-		require.NoError(p, m.IdentifyInputsAndOutputs([]uint32{0, 1}, []uint32{3}))
-		return m.Finish()
-	}},
+	{"Model_finish", "an activation that is none, which only a driver judges", ok, "C1-12", func(p *handset) error { p.odd(); return nil }},
+	{"Model_finish", "an output of another shape than its operation gives, which only a driver judges", ok, "C1-12", func(p *handset) error { p.misshapen(); return nil }},
 	{"Model_finish", "a finished model, or one whose finish failed", nnapi.BadState, "C1-1", func(p *handset) error {
 		want(p.T, "finished", p.relu(tensor).Finish(), nnapi.BadState)
 		return p.broken().Finish()
@@ -314,6 +371,15 @@ var modelAnswers = []answer{
 	}},
 	{"Model_getSupportedOperationsForDevices", "a null device", nnapi.UnexpectedNull, "C3-2", func(p *handset) error {
 		return drop(p.SupportedOperations(p.relu(tensor), []*nnapi.Device{nil}))
+	}},
+	{"Model_getSupportedOperationsForDevices", "an activation or a shape that no driver accepts, of which none is supported", ok, "C3-2", func(p *handset) error {
+		for _, m := range []*nnapi.Model{p.odd(), p.misshapen()} {
+			for i := range p.DeviceCount() {
+				answers := require.V(p.SupportedOperations(m, []*nnapi.Device{require.V(p.Device(i))(p)}))(p)
+				require.Check(p, len(answers) == 1 && !answers[0], "device %d: %v", i, answers)
+			}
+		}
+		return nil
 	}},
 	{"getDevice", "an index that is none", nnapi.BadData, "C3-1", func(p *handset) error { return drop(p.Device(p.DeviceCount())) }},
 }
@@ -352,6 +418,13 @@ var compilationAnswers = []answer{
 	{"Compilation_setCaching", "a finished compilation", nnapi.BadState, "C2-7", func(p *handset) error {
 		return p.compiled(tensor).SetCaching(p.TempDir(), make([]byte, 32))
 	}},
+	{"Compilation_finish", "an activation or a shape that no driver accepts", nnapi.BadData, "C2-8", func(p *handset) error {
+		want(p.T, "a shape", require.V(p.NewCompilation(p.misshapen()))(p).Finish(), nnapi.BadData)
+		want(p.T, "one device", require.V(p.NewCompilationForDevices(p.odd(), []*nnapi.Device{p.device("gpu")}))(p).Finish(), nnapi.BadData)
+		return require.V(p.NewCompilation(p.odd()))(p).Finish()
+	}},
+	{"Compilation_finish", "a compilation whose finish failed", nnapi.BadState, "C2-8", func(p *handset) error { return p.failed().Finish() }},
+	{"Compilation_setPreference", "a compilation whose finish failed", nnapi.BadState, "C2-4", func(p *handset) error { return p.failed().SetPreference(hal.LowPower) }},
 	{"Compilation_finish", "a finished compilation", nnapi.BadState, "C2-8", func(p *handset) error { return p.compiled(tensor).Finish() }},
 	{"Compilation_getPreferredMemoryAlignmentForInput", "a compilation that is not finished", nnapi.BadState, "C6-12", func(p *handset) error {
 		return drop(p.begun(tensor).PreferredMemoryAlignmentForInput(0))
@@ -359,8 +432,12 @@ var compilationAnswers = []answer{
 	{"Compilation_getPreferredMemoryPaddingForOutput", "an index that is none", nnapi.BadData, "C6-12", func(p *handset) error {
 		return drop(p.compiled(tensor).PreferredMemoryPaddingForOutput(1))
 	}},
-	{"Burst_create", "a compilation that is not finished", nnapi.BadState, "C7-8", func(p *handset) error { return drop(nnapi.NewBurst(p.begun(tensor))) }},
-	{"MemoryDesc_addInputRole", "a compilation that is not finished", nnapi.BadData, "C8-3", func(p *handset) error {
+	{"Burst_create", "a compilation that is not finished, or whose finish failed", nnapi.BadState, "C7-8", func(p *handset) error {
+		want(p.T, "failed", drop(nnapi.NewBurst(p.failed())), nnapi.BadState)
+		return drop(nnapi.NewBurst(p.begun(tensor)))
+	}},
+	{"MemoryDesc_addInputRole", "a compilation that is not finished, or whose finish failed", nnapi.BadData, "C8-3", func(p *handset) error {
+		want(p.T, "failed", (&nnapi.MemoryDesc{}).AddInputRole(p.failed(), 0, 1), nnapi.BadData)
 		return (&nnapi.MemoryDesc{}).AddInputRole(p.begun(tensor), 0, 1)
 	}},
 	{"MemoryDesc_addInputRole", "an index that is none", nnapi.BadData, "C8-3", func(p *handset) error {
@@ -420,6 +497,24 @@ var compilationAnswers = []answer{
 	{"Memory_copy", "from memory of a description that was never written", nnapi.BadData, "C8-6", func(p *handset) error {
 		return nnapi.CopyMemory(p.opaque(p.compiled(tensor)), nnapi.NewMemory(8))
 	}},
+	{"Memory_copy", "from memory of a description that a failed execution was to write again", nnapi.BadData, "C8-6", func(p *handset) error {
+		c := p.compiled(tensor)
+		d := &nnapi.MemoryDesc{}
+		require.NoError(p, d.AddOutputRole(c, 0, 1))
+		require.NoError(p, d.Finish())
+		m := require.V(nnapi.NewMemoryFromDesc(d))(p)
+		first := require.V(nnapi.NewExecution(c))(p)
+		require.NoError(p, first.SetInput(0, nil, make([]byte, 8)))
+		require.NoError(p, first.SetOutputFromMemory(0, nil, m, 0, 0))
+		require.NoError(p, first.Compute())
+		require.NoError(p, nnapi.CopyMemory(m, nnapi.NewMemory(8)))
+		second := require.V(nnapi.NewExecution(c))(p)
+		b := require.V(nnapi.NewMemoryFromHardwareBuffer(&nnapi.HardwareBuffer{Format: nnapi.FormatRGBA8, Data: make([]byte, 8)}))(p)
+		require.NoError(p, second.SetInputFromMemory(0, nil, b, 0, 0))
+		require.NoError(p, second.SetOutputFromMemory(0, nil, m, 0, 0))
+		want(p.T, "an input that nobody reads", second.Compute(), nnapi.Unmappable)
+		return nnapi.CopyMemory(m, nnapi.NewMemory(8))
+	}},
 	{"Memory_copy", "to itself", ok, "C8-6", func(p *handset) error { m := nnapi.NewMemory(8); return nnapi.CopyMemory(m, m) }},
 	{"Memory_copy", "of another size", nnapi.BadData, "C8-6", func(p *handset) error { return nnapi.CopyMemory(nnapi.NewMemory(8), nnapi.NewMemory(9)) }},
 	{"Memory_copy", "a hardware buffer of another format than blob", nnapi.BadData, "C8-6", func(p *handset) error {
@@ -430,7 +525,10 @@ var compilationAnswers = []answer{
 
 // executionAnswers are those of calls on executions.
 var executionAnswers = []answer{
-	{"Execution_create", "a compilation that is not finished", nnapi.BadState, "C7-1", func(p *handset) error { return drop(nnapi.NewExecution(p.begun(tensor))) }},
+	{"Execution_create", "a compilation that is not finished, or whose finish failed", nnapi.BadState, "C7-1", func(p *handset) error {
+		want(p.T, "failed", drop(nnapi.NewExecution(p.failed())), nnapi.BadState)
+		return drop(nnapi.NewExecution(p.begun(tensor)))
+	}},
 	{"Execution_setInput", "an index that is none", nnapi.BadData, "C7-2", func(p *handset) error { return p.execution(tensor).SetInput(1, nil, make([]byte, 8)) }},
 	{"Execution_setInput", "another length", nnapi.BadData, "C7-2", func(p *handset) error {
 		want(p.T, "longer", p.execution(tensor).SetInput(0, nil, make([]byte, 9)), nnapi.BadData)
@@ -456,6 +554,8 @@ var executionAnswers = []answer{
 	{"Execution_setInput", "a type of another kind, scale or zero point, where AOSP looks at the dimensions alone (D-2306)", nnapi.BadData, "C7-2", func(p *handset) error {
 		o := scaledBy(bytes8, 1, 3)
 		want(p.T, "a scale", p.execution(bytes8).SetInput(0, &o, make([]byte, 2)), nnapi.BadData)
+		o = scaledBy(bytes8, 0.5, 4)
+		want(p.T, "a zero point", p.execution(bytes8).SetInput(0, &o, make([]byte, 2)), nnapi.BadData)
 		o = sizes(nn.TensorInt32, 2)
 		return p.execution(tensor).SetInput(0, &o, make([]byte, 8))
 	}},
@@ -536,6 +636,23 @@ var executionAnswers = []answer{
 		require.NoError(p, e.SetOutput(0, nil, make([]byte, 4)))
 		return e.Compute()
 	}},
+	{"Execution_compute", "an output of unknown dimensions that is left out", nnapi.OutputInsufficientSize, "C7-12", func(p *handset) error {
+		e := require.V(nnapi.NewExecution(p.compiled(open)))(p)
+		require.NoError(p, e.SetInput(0, &tensor, make([]byte, 8)))
+		require.NoError(p, e.SetOutput(0, nil, nil))
+		return e.Compute()
+	}},
+	{"Execution_compute", "a WHILE that does not end within its bound", nnapi.MissedDeadlineTransient, "C7-6", func(p *handset) error {
+		c := require.V(p.NewCompilation(counter()))(p)
+		require.NoError(p, c.Finish())
+		e := require.V(nnapi.NewExecution(c))(p)
+		require.NoError(p, e.SetLoopTimeout(0))
+		require.NoError(p, e.SetInput(0, nil, make([]byte, 4)))
+		require.NoError(p, e.SetOutput(0, nil, make([]byte, 4)))
+		return e.Compute()
+	}},
+	{"Execution_compute", "a driver that has died, of one explicit device", nnapi.UnavailableDevice, "C7-13", func(p *handset) error { return first(p.dying(true)).Compute() }},
+	{"Execution_compute", "a driver that has died, where the CPU may take over", ok, "C7-13", func(p *handset) error { return first(p.dying(false)).Compute() }},
 	{"Execution_startCompute", "after compute", nnapi.BadState, "C7-7", func(p *handset) error { return drop(p.computed().StartCompute()) }},
 	{"Execution_startComputeWithDependencies", "a duration, but not one explicit device", nnapi.BadData, "C7-6", func(p *handset) error {
 		return drop(p.ready().StartComputeWithDependencies(nil, time.Second))
@@ -548,6 +665,10 @@ var executionAnswers = []answer{
 	}},
 	{"Execution_burstCompute", "a burst of another compilation", nnapi.BadData, "C7-8", func(p *handset) error {
 		return p.ready().BurstCompute(require.V(nnapi.NewBurst(p.compiled(tensor)))(p))
+	}},
+	{"Execution_burstCompute", "a driver that has died, of one explicit device", nnapi.UnavailableDevice, "C7-8", func(p *handset) error {
+		e, c := p.dying(true)
+		return e.BurstCompute(require.V(nnapi.NewBurst(c))(p))
 	}},
 	{"Execution_setMeasureTiming", "not for one explicit device", nnapi.BadData, "C7-5, C3-4", func(p *handset) error { return p.execution(tensor).SetMeasureTiming(true) }},
 	{"Execution_setMeasureTiming", "an execution that has begun", nnapi.BadState, "C7-1", func(p *handset) error { return p.computed("gpu").SetMeasureTiming(true) }},
@@ -569,6 +690,30 @@ var executionAnswers = []answer{
 	{"Execution_getOutputOperandRank", "before the end", nnapi.BadState, "C7-11", func(p *handset) error { return drop(p.ready().OutputDimensions(0)) }},
 	{"Execution_getOutputOperandRank", "an index that is none", nnapi.BadData, "C7-11", func(p *handset) error { return drop(p.computed().OutputDimensions(1)) }},
 	{"Execution_getOutputOperandRank", "an output that was too short", nnapi.OutputInsufficientSize, "C7-11", func(p *handset) error { return drop(p.short().OutputDimensions(0)) }},
+	{"Event_wait", "an execution that waits for one that fails", nnapi.OpFailed, "C7-9", func(p *handset) error {
+		first := require.V(nnapi.NewExecution(p.compiled(open)))(p)
+		require.NoError(p, first.SetInput(0, &tensor, make([]byte, 8)))
+		require.NoError(p, first.SetOutput(0, nil, make([]byte, 4)))
+		failing := require.V(first.StartCompute())(p)
+		v := require.V(p.ready().StartComputeWithDependencies([]*nnapi.Event{failing}, 0))(p)
+		want(p.T, "the first", failing.Wait(), nnapi.OutputInsufficientSize)
+		return v.Wait()
+	}},
+	{"Event_wait", "an execution that waits for a fence with an error, or the fence itself", nnapi.OpFailed, "C7-9", func(p *handset) error {
+		f := hal.NewSyncFence()
+		fence := require.V(nnapi.NewEventFromSyncFence(f))(p)
+		e := p.ready("gpu")
+		v := require.V(e.StartComputeWithDependencies([]*nnapi.Event{fence}, 0))(p)
+		f.Signal(0, hal.Errorf(hal.GeneralFailure, "whoever signals it has failed"))
+		want(p.T, "the fence", fence.Wait(), nnapi.OpFailed)
+		err := v.Wait()
+		want(p.T, "its dimensions", drop(e.OutputDimensions(0)), nnapi.BadState)
+		return err
+	}},
+	{"Event_wait", "an execution whose duration after its dependencies is over", nnapi.MissedDeadlineTransient, "C7-6", func(p *handset) error {
+		before := require.V(p.ready().StartCompute())(p) // which has no fence
+		return require.V(p.ready("gpu").StartComputeWithDependencies([]*nnapi.Event{before}, 1))(p).Wait()
+	}},
 	{"Event_createFromSyncFenceFd", "a descriptor of 0 or below", nnapi.BadData, "C7-9", func(p *handset) error { return drop(nnapi.NewEventFromSyncFence(nil)) }},
 	{"Event_getSyncFenceFd", "an event without a fence", nnapi.BadData, "C7-9", func(p *handset) error {
 		v := require.V(p.ready().StartCompute())(p)

@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
-	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // MaxCopiedValue is the size up to which a value is copied when it is set. Larger
@@ -260,7 +259,7 @@ func (m *Model) SetOperandSymmPerChannelQuantParams(i uint32, q nn.ChannelQuant)
 
 // AddOperation adds an operation of operands that were added before. Number, types, ranks, scales and
 // zero points of its arguments are checked here, and the models that IF and WHILE refer to, which
-// must have been set; values and shapes when the model is finished.
+// must have been set. Values and shapes only the drivers judge, when the model is compiled.
 func (m *Model) AddOperation(t nn.OperationType, inputs, outputs []uint32) error {
 	const call = "Model_addOperation"
 	return m.modify(call, func() error {
@@ -340,7 +339,7 @@ func (m *Model) RelaxComputationFloat32toFloat16(allow bool) error {
 }
 
 // Finish ends construction: values are copied, operations sorted into an order
-// of execution, and the model checked. A model that fails can only be dropped.
+// of execution, and the model checked, but for values and shapes that only drivers judge. A model that fails can only be dropped.
 func (m *Model) Finish() error {
 	const call = "Model_finish"
 	return m.modify(call, func() error {
@@ -369,7 +368,7 @@ func (m *Model) Finish() error {
 			}
 		}
 		compat.RemoveDefaults(&model.Main)
-		if err := nnrt.Validate(model); err != nil {
+		if err := validate.Construction(model); err != nil {
 			m.broken = true
 			return fail(BadData, "%s: %w", call, err)
 		}
