@@ -180,12 +180,17 @@ func (c *opCase) given() (list [][]byte) {
 		if a.constant || a.omitted || a.Variable {
 			continue
 		}
-		if a.Type == typeInt64 || a.Type == typeInt16 && !slices.Contains(a.Zero, math.MinInt16) { // NNAPI's are 32 bits wide
-			a.Type = typeInt32
-		}
-		list = append(list, a.bytes())
+		list = append(list, a.held())
 	}
 	return list
+}
+
+// held are the elements as NNAPI holds them.
+func (a arg) held() []byte {
+	if a.Type == typeInt64 || a.Type == typeInt16 && !slices.Contains(a.Zero, math.MinInt16) { // NNAPI's are 32 bits wide
+		a.Type = typeInt32
+	}
+	return a.bytes()
 }
 
 func (c *opCase) run(t *testing.T) {

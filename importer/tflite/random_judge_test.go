@@ -30,6 +30,12 @@ func TestOracleTFLiteHost(t *testing.T) {
 	judgeNetworks(t, drawHostNetwork)
 }
 
+// TestOracleTFLiteWide does so for networks with activations of 16 bits and constants of FLOAT16.
+func TestOracleTFLiteWide(t *testing.T) {
+	oracle.Need(t, "gcc")
+	judgeNetworks(t, drawWideNetwork)
+}
+
 func judgeNetworks(t *testing.T, draw func(seed uint64) *randomNetwork) {
 	j := newJudge(t)
 	from, count := uint64(0), uint64(300)
@@ -79,7 +85,7 @@ func (n *randomNetwork) against(want *judgement) error {
 	}
 	in := make([]refcpu.Tensor, len(m.Main.Inputs))
 	for i := range in {
-		in[i].Data = n.inputs[i].bytes()
+		in[i].Data = n.inputs[i].held()
 	}
 	got, err := p.Execute(in, refcpu.Options{})
 	if err != nil {

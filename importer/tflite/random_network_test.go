@@ -30,8 +30,18 @@ type randomNetwork struct {
 	names   []string // of operators
 	// runtime makes lists of integers inputs as often as constants.
 	runtime bool
+	// wide makes quantized activations those of 16 bits, beside weights of 8, and reals of half of the constants FLOAT16.
+	wide bool
 	// open are outputs of open shape, which no other operator reads.
 	open []*drawn
+}
+
+// drawWideNetwork is random network number seed with activations of 16 bits and constants of FLOAT16.
+func drawWideNetwork(seed uint64) *randomNetwork {
+	n := newNetwork(seed, 80)
+	n.wide = true
+	n.grow(randomOperators)
+	return n
 }
 
 func newNetwork(seed, stream uint64) *randomNetwork {
@@ -141,6 +151,8 @@ func (n *randomNetwork) filled(code int, dims []int32) arg {
 	switch code {
 	case typeInt8:
 		a.Scale, a.Zero = []float32{one[float32](n, 0.02, 0.05, 0.03125)}, []int64{int64(n.between(-30, 30))}
+	case typeInt16:
+		a.Scale, a.Zero = []float32{one[float32](n, 1.0/4096, 0.0003, 0.0001)}, []int64{0}
 	case typeUint8:
 		a.Scale, a.Zero = []float32{one[float32](n, 0.02, 0.05, 0.03125)}, []int64{int64(n.between(90, 160))}
 	}
@@ -150,6 +162,8 @@ func (n *randomNetwork) filled(code int, dims []int32) arg {
 			a.values = append(a.values, float64(n.between(-128, 128))/32)
 		case typeInt8:
 			a.values = append(a.values, float64(n.between(-128, 127)))
+		case typeInt16:
+			a.values = append(a.values, float64(n.between(-32768, 32767)))
 		case typeUint8:
 			a.values = append(a.values, float64(n.between(0, 255)))
 		case typeBool:
@@ -170,6 +184,17 @@ func (n *randomNetwork) input(a arg) *drawn {
 }
 
 func (n *randomNetwork) constant(a arg) *drawn {
+	if n.wide && a.Type == typeFloat32 && n.chance(2) { // whose values halves hold
+		half := a
+		half.Type = typeFloat16
+		half.Data = half.bytes()
+		out := arg{Tensor: f32(a.Shape).Tensor}
+		h, y := n.put(half, "h"), n.put(out, "c")
+		n.sub.Operators = append(n.sub.Operators, tflitefile.Operator{Code: codeOf("DEQUANTIZE"), Inputs: []int32{h.at}, Outputs: []int32{y.at}})
+		n.names = append(n.names, "DEQUANTIZE")
+		y.values, y.exact = a.values, true
+		return y
+	}
 	a.Data = a.bytes()
 	v := n.put(a, "c")
 	v.exact = true
@@ -189,6 +214,7 @@ func (n *randomNetwork) ints(list ...int) *drawn {
 
 // some is a tensor of one of the types and of a rank that fits, or a new input.
 func (n *randomNetwork) some(codes []int, lo, hi int, fits func(v *drawn) bool) *drawn {
+	codes = n.widened(codes)
 	var list []*drawn
 	for _, v := range n.values {
 		if slices.Contains(codes, v.Type) && len(v.Shape) >= lo && len(v.Shape) <= hi && count(v.Shape) <= 3000 && (fits == nil || fits(v)) {
@@ -199,6 +225,17 @@ func (n *randomNetwork) some(codes []int, lo, hi int, fits func(v *drawn) bool) 
 		return list[n.random.IntN(len(list))]
 	}
 	return n.input(n.filled(one(n, codes...), n.shape(n.between(lo, hi))))
+}
+
+// widened are the types of operators' operands, where wide those of 16 bits in place of 8.
+func (n *randomNetwork) widened(codes []int) (list []int) {
+	for _, c := range codes {
+		if n.wide && (c == typeInt8 || c == typeUint8) {
+			c = typeInt16
+		}
+		list = append(list, c)
+	}
+	return list
 }
 
 // smooth are tensors that an operator of new values takes; touchy are those of operators that enlarge differences.
@@ -241,11 +278,18 @@ func (n *randomNetwork) moved(op, kind string, options fields, x *drawn, shape [
 	y.exact, y.steps = x.exact, x.steps
 }
 
+// wideSteps are the steps of 16 bits by which operators may differ from TensorFlow Lite, more than the 3 of sums: its tables
+// have 513 entries, its positions of pixels 10 bits.
+var wideSteps = map[string]float64{"LOGISTIC": 16, "TANH": 16, "SOFTMAX": 16, "RESIZE_BILINEAR": 256}
+
 // computed is apply for new values.
 func (n *randomNetwork) computed(op, kind string, options fields, in []*drawn, out arg) {
 	y := n.apply(op, kind, options, in, out)[0]
 	if out.Scale != nil {
 		y.steps = 1
+		if out.Type == typeInt16 {
+			y.steps = max(3, wideSteps[op])
+		}
 	} else {
 		y.exact = out.Type != typeFloat32
 	}

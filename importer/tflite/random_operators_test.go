@@ -27,6 +27,9 @@ func drawFixed(op, kind string, options fields, scale float32, zero8, zeroU8 int
 		y := n.like(x, x.Shape, false)
 		if x.Scale != nil {
 			y.Scale, y.Zero = []float32{scale}, []int64{map[int]int64{typeInt8: zero8, typeUint8: zeroU8}[x.Type]}
+			if x.Type == typeInt16 {
+				y.Scale = []float32{1.0 / 32768}
+			}
 		}
 		n.computed(op, kind, options, []*drawn{x}, y)
 	}
@@ -83,7 +86,7 @@ func (n *randomNetwork) image(codes []int, fits func(v *drawn) bool) *drawn {
 	if x := n.some(codes, 4, 4, fits); x.Shape[1] > 1 && x.Shape[2] > 1 {
 		return x
 	}
-	return n.input(n.filled(one(n, codes...), []int32{int32(n.between(1, 2)), int32(n.between(2, 8)), int32(n.between(2, 8)), int32(n.between(1, 6))}))
+	return n.input(n.filled(one(n, n.widened(codes)...), []int32{int32(n.between(1, 2)), int32(n.between(2, 8)), int32(n.between(2, 8)), int32(n.between(1, 6))}))
 }
 
 // windowOf draws a window for an image: options and the height and width of the result.
@@ -122,17 +125,24 @@ func (n *randomNetwork) windowOf(x *drawn, dilated bool) (options fields, kernel
 
 // weights are constant weights for an input, and a bias; those of 8 bits have a scale, or one for each of units.
 func (n *randomNetwork) weights(x *drawn, shape []int32, units, along int, channels bool) (w, bias *drawn) {
-	a, b := n.filled(x.Type, shape), arg{Tensor: f32(dims(int32(units))).Tensor}
+	of := x.Type
+	if of == typeInt16 {
+		of = typeInt8
+	}
+	a, b := n.filled(of, shape), arg{Tensor: f32(dims(int32(units))).Tensor}
 	if x.Scale != nil {
 		b.Type = typeInt32
+		if x.Type == typeInt16 {
+			b.Type = typeInt64
+		}
 		a.Scale, a.Zero = []float32{0.01}, []int64{int64(n.between(100, 150))}
-		if x.Type == typeInt8 {
+		if of == typeInt8 {
 			a.Zero = []int64{0}
 			for i, v := range a.values {
 				a.values[i] = max(v, -127)
 			}
 		}
-		if x.Type == typeInt8 && channels && n.chance(2) {
+		if of == typeInt8 && channels && n.chance(2) {
 			a.Scale, a.Zero, a.Along = nil, nil, along
 			for range units {
 				a.Scale, a.Zero = append(a.Scale, float32(n.between(1, 9))/512), append(a.Zero, 0)
@@ -432,7 +442,7 @@ func drawResize(op, kind string) func(n *randomNetwork) {
 
 func drawQuantize(n *randomNetwork) {
 	x := n.some([]int{typeFloat32, typeInt8, typeUint8}, 1, 4, touchy)
-	a := n.filled(one(n, typeInt8, typeUint8), nil)
+	a := n.filled(one(n, n.widened([]int{typeInt8, typeUint8})...), nil)
 	a.Shape, a.values = x.Shape, nil
 	n.computed("QUANTIZE", "", nil, []*drawn{x}, a)
 }
@@ -467,7 +477,7 @@ func drawSelected(n *randomNetwork) {
 
 func drawSpaceToDepth(n *randomNetwork) {
 	b, c := int32(n.between(1, 3)), int32(n.between(1, 3))
-	x := n.input(n.filled(one(n, moveCodes...), []int32{2, b * int32(n.between(1, 3)), b * int32(n.between(1, 3)), c}))
+	x := n.input(n.filled(one(n, n.widened(moveCodes)...), []int32{2, b * int32(n.between(1, 3)), b * int32(n.between(1, 3)), c}))
 	n.moved("SPACE_TO_DEPTH", "SpaceToDepthOptions", fields{"block_size": int(b)}, x, []int32{2, x.Shape[1] / b, x.Shape[2] / b, c * b * b})
 }
 
