@@ -98,6 +98,18 @@ var corners = []corner{
 		x, t := n.given(onnxfile.Float, []int64{1, 2, 2}, 1, 2, 3, 4), n.given(onnxfile.Int64, []int64{1, 2}, 1, 0)
 		return n.add("NegativeLogLikelihoodLoss", []string{x, t}, attribute("ignore_index", 0), attribute("reduction", "none"))
 	}, onnxfile.Float, []int64{1, 2}, []float64{-3, 0}},
+	{"a scalar by axes of the execution", 13, func(n *network) string {
+		return n.add("Unsqueeze", []string{n.add("Squeeze", []string{n.given(onnxfile.Float, []int64{1, 1}, 5), n.given(onnxfile.Int64, []int64{2}, 0, -1)}), n.given(onnxfile.Int64, []int64{1}, 0)})
+	}, onnxfile.Float, []int64{1}, []float64{5}},
+	{"a size of the execution", 13, func(n *network) string {
+		return n.add("Resize", []string{n.given(onnxfile.Float, []int64{1, 1, 1, 2}, 1, 2), "", "", n.given(onnxfile.Int64, []int64{4}, 1, 1, 1, 4)}, attribute("mode", "linear"))
+	}, onnxfile.Float, []int64{1, 1, 1, 4}, []float64{1, 1.25, 1.75, 2}},
+	{"scales of the execution", 9, func(n *network) string {
+		return n.add("Upsample", []string{n.given(onnxfile.Float, []int64{1, 2}, 1, 2), n.given(onnxfile.Float, []int64{2}, 1, 2)})
+	}, onnxfile.Float, []int64{1, 4}, []float64{1, 1, 2, 2}},
+	{"a norm along axes of the execution", 18, func(n *network) string {
+		return n.add("ReduceL2", []string{n.given(onnxfile.Float, []int64{2, 2}, 3, 4, 6, 8), n.given(onnxfile.Int64, []int64{1}, -1)}, attribute("keepdims", 0))
+	}, onnxfile.Float, []int64{2}, []float64{5, 10}},
 	{"a loss of logits", 13, func(n *network) string {
 		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
 		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/hostop"
+	"github.com/nnsoc/nnsoc/refcpu/hostop/resample"
 )
 
 // hostForm is an operator outside NNAPI: the operation of the host that it is where NNAPI has no form for it, because of
@@ -13,6 +14,8 @@ import (
 type hostForm struct {
 	op     nn.OperationType
 	inputs int // of them that the operation needs
+	// operands are those of the operation; nil: the inputs in order.
+	operands func(c *conversion) []uint32
 	// attributes are those of the operation; nil: none.
 	attributes func(c *conversion) []int64
 	// results are the outputs' types and shapes, as far as they are known.
@@ -21,48 +24,87 @@ type hostForm struct {
 
 // hostForms are the operators that run on the host where NNAPI has no form, by name in the standard's domain.
 var hostForms = map[string]hostForm{
-	"NonZero":           {nn.OpHostNonZero, 1, fixed(0), func(c *conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, max(c.Rank(c.x(0)), 1), 0)} }},
-	"NonMaxSuppression": {nn.OpHostNonMaxSuppression, 2, attributeInts("center_point_box", 0), func(*conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, 0, 3)} }},
-	"Unique":            {nn.OpHostUnique, 1, func(c *conversion) []int64 { return []int64{c.axisOrNone(), c.int("sorted", 1)} }, uniqueResults},
-	"Compress":          {nn.OpHostCompress, 2, func(c *conversion) []int64 { return []int64{c.axisOrNone()} }, compressResults},
-	"BitShift":          {nn.OpHostBitShift, 2, bitDirection, broadcastResults},
-	"BitwiseAnd":        {nn.OpHostBitwiseAnd, 2, nil, broadcastResults},
-	"BitwiseOr":         {nn.OpHostBitwiseOr, 2, nil, broadcastResults},
-	"BitwiseXor":        {nn.OpHostBitwiseXor, 2, nil, broadcastResults},
-	"BitwiseNot":        {nn.OpHostBitwiseNot, 1, nil, sameResults},
-	"Reshape":           {nn.OpHostReshape, 2, attributeInts("allowzero", 0), func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
-	"Shape": {nn.OpHostShape, 1, shapeBounds, func(c *conversion) []nn.Operand {
+	"NonZero":           {op: nn.OpHostNonZero, inputs: 1, attributes: fixed(0), results: func(c *conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, max(c.Rank(c.x(0)), 1), 0)} }},
+	"NonMaxSuppression": {op: nn.OpHostNonMaxSuppression, inputs: 2, attributes: attributeInts("center_point_box", 0), results: func(*conversion) []nn.Operand { return []nn.Operand{open(nn.TensorInt32, 0, 3)} }},
+	"Unique":            {op: nn.OpHostUnique, inputs: 1, attributes: func(c *conversion) []int64 { return []int64{c.axisOrNone(), c.int("sorted", 1)} }, results: uniqueResults},
+	"Compress":          {op: nn.OpHostCompress, inputs: 2, attributes: func(c *conversion) []int64 { return []int64{c.axisOrNone()} }, results: compressResults},
+	"BitShift":          {op: nn.OpHostBitShift, inputs: 2, attributes: bitDirection, results: broadcastResults},
+	"BitwiseAnd":        {op: nn.OpHostBitwiseAnd, inputs: 2, results: broadcastResults},
+	"BitwiseOr":         {op: nn.OpHostBitwiseOr, inputs: 2, results: broadcastResults},
+	"BitwiseXor":        {op: nn.OpHostBitwiseXor, inputs: 2, results: broadcastResults},
+	"BitwiseNot":        {op: nn.OpHostBitwiseNot, inputs: 1, results: sameResults},
+	"Reshape":           {op: nn.OpHostReshape, inputs: 2, attributes: attributeInts("allowzero", 0), results: func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
+	"Shape": {op: nn.OpHostShape, inputs: 1, attributes: shapeBounds, results: func(c *conversion) []nn.Operand {
 		b := shapeBounds(c)
 		return []nn.Operand{open(nn.TensorInt32, int(b[1]-b[0]))}
 	}},
-	"Expand":          {nn.OpHostExpand, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostData(0)))) }},
-	"Slice":           {nn.OpHostSlice, 3, nil, sameRank},
-	"Pad":             {nn.OpHostPad, 2, padMode, sameRank},
-	"Trilu":           {nn.OpHostTrilu, 1, attributeInts("upper", 1), sameResults},
-	"Range":           {nn.OpHostRange, 3, nil, func(c *conversion) []nn.Operand { return c.ranked(1) }},
-	"ConstantOfShape": {nn.OpHostFill, 1, nil, filledResults},
-	"Tile":            {nn.OpHostTile, 2, nil, sameRank},
-	"Squeeze":         {nn.OpHostSqueeze, 1, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
-	"Unsqueeze":       {nn.OpHostUnsqueeze, 2, nil, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
-	"Gather":          {nn.OpHostGather, 2, gatherAttributes, func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
-	"CumSum":          {nn.OpHostCumulativeSum, 2, attributeInts("exclusive", 0, "reverse", 0), sameResults},
-	"TopK":            {nn.OpHostTopK, 2, attributeInts("axis", -1, "largest", 1), func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
-	"OneHot":          {nn.OpHostOneHot, 3, func(c *conversion) []int64 { return []int64{c.int("axis", -1), 1} }, oneHotResults},
-	"Where": {nn.OpHostSelect, 3, fixed(0), func(c *conversion) []nn.Operand {
+	"Expand":          {op: nn.OpHostExpand, inputs: 2, results: func(c *conversion) []nn.Operand { return c.ranked(max(c.length(1), c.Rank(c.hostData(0)))) }},
+	"Slice":           {op: nn.OpHostSlice, inputs: 3, results: sameRank},
+	"Pad":             {op: nn.OpHostPad, inputs: 2, attributes: padMode, results: sameRank},
+	"Trilu":           {op: nn.OpHostTrilu, inputs: 1, attributes: attributeInts("upper", 1), results: sameResults},
+	"Range":           {op: nn.OpHostRange, inputs: 3, results: func(c *conversion) []nn.Operand { return c.ranked(1) }},
+	"ConstantOfShape": {op: nn.OpHostFill, inputs: 1, operands: fillOperands, results: filledResults},
+	"Tile":            {op: nn.OpHostTile, inputs: 2, results: sameRank},
+	"Squeeze":         {op: nn.OpHostSqueeze, inputs: 1, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
+	"Unsqueeze":       {op: nn.OpHostUnsqueeze, inputs: 2, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
+	"Gather":          {op: nn.OpHostGather, inputs: 2, attributes: gatherAttributes, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
+	"CumSum":          {op: nn.OpHostCumulativeSum, inputs: 2, attributes: attributeInts("exclusive", 0, "reverse", 0), results: sameResults},
+	"TopK":            {op: nn.OpHostTopK, inputs: 2, attributes: attributeInts("axis", -1, "largest", 1), results: func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
+	"OneHot":          {op: nn.OpHostOneHot, inputs: 3, attributes: func(c *conversion) []int64 { return []int64{c.int("axis", -1), 1} }, results: oneHotResults},
+	"Where": {op: nn.OpHostSelect, inputs: 3, attributes: fixed(0), results: func(c *conversion) []nn.Operand {
 		o := c.ranked(max(c.Rank(c.hostData(0)), c.Rank(c.hostData(1)), c.Rank(c.hostData(2))))[0]
 		value := *c.Operand(c.hostData(1))
 		value.Dimensions = o.Dimensions
 		return []nn.Operand{value}
 	}},
-	"Split": {nn.OpHostSplit, 2, attributeInts("axis", 0), splitResults},
+	"Split":    {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
+	"Resize":   {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+	"Upsample": {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
 }
 
-// host converts a node to an operation of the host; false where there is none, or where NNAPI's tensors do not hold its
-// operands.
-func (g *graph) host(c *conversion) bool {
+// resizeOperands are the tensor, region, scales and sizes, then the reals among the attributes.
+func resizeOperands(c *conversion) []uint32 {
+	in := []uint32{c.hostData(0), none, none, none}
+	for k := 1; k < len(c.in); k++ {
+		to := k
+		if c.opset < 11 { // there scales are input 1
+			to = 2
+		}
+		if c.has(k) {
+			in[to] = c.hostInput(k)
+		}
+	}
+	s := c.sampling()
+	return append(in, c.FloatTensor([]uint32{1}, []float32{float32(s.Cubic)}), c.FloatTensor([]uint32{1}, []float32{s.Outside}))
+}
+
+func resizeAttributes(c *conversion) []int64 {
+	s, bits := c.sampling(), int64(0)
+	axes := c.ints("axes")
+	for i, a := range axes {
+		axes[i] = int64(c.Axis(a, c.Rank(c.hostData(0))))
+		bits |= 1 << axes[i]
+	}
+	if !slices.IsSorted(axes) {
+		c.Refusef("its axes %v are not in order", axes)
+	}
+	at := func(list []string, name string) int64 {
+		k := slices.Index(list, name)
+		if k < 0 {
+			c.Refusef("the mode %q", name)
+		}
+		return int64(k)
+	}
+	flag := func(name string) int64 { return c.int(name, 0) }
+	return []int64{at(resample.Modes, s.Mode), at(resample.Coordinates, s.Coordinates), at(resample.Roundings, s.Nearest),
+		at(resample.Policies, c.text("keep_aspect_ratio_policy", "stretch")), flag("exclude_outside"), flag("antialias"), bits}
+}
+
+// host converts a node to an operation of the host. Where it does not, it says why, or nothing where the host has none.
+func (g *graph) host(c *conversion) (reason string, ok bool) {
 	form, ok := hostForms[c.node.Op]
 	if !ok || domain(c.node.Domain) != "" {
-		return false
+		return "", false
 	}
 	r := lowering.Attempt(func() {
 		if !c.readInputs() {
@@ -75,15 +117,16 @@ func (g *graph) host(c *conversion) bool {
 			}
 		}
 		var in []uint32
-		for k := range c.in {
-			x := none
-			if c.has(k) {
-				x = c.hostInput(k)
+		if form.operands != nil {
+			in = form.operands(c)
+		} else {
+			for k := range c.in {
+				x := none
+				if c.has(k) {
+					x = c.hostInput(k)
+				}
+				in = append(in, x)
 			}
-			in = append(in, x)
-		}
-		if form.op == nn.OpHostFill {
-			in = append(in, c.fillValue())
 		}
 		var attributes []int64
 		if form.attributes != nil {
@@ -93,15 +136,24 @@ func (g *graph) host(c *conversion) bool {
 		if len(outs) < len(c.node.Outputs) {
 			c.Failf("%d outputs, it has %d", len(c.node.Outputs), len(outs))
 		}
-		for k, x := range c.Host(form.op, outs[:len(c.node.Outputs)], attributes, in...) {
-			if len(outs[k].Dimensions) == 1 && outs[k].Dimensions[0] == scalar {
-				c.Operand(x).Dimensions = []uint32{1}
-				c.Shape[x] = nil
+		outs = outs[:len(c.node.Outputs)]
+		scalars := make([]bool, len(outs))
+		for k := range outs {
+			if d := outs[k].Dimensions; len(d) == 1 && d[0] == scalar {
+				scalars[k], outs[k].Dimensions = true, []uint32{1}
+			}
+		}
+		for k, x := range c.Host(form.op, outs, attributes, in...) {
+			if scalars[k] {
+				c.SetShape(x, nil)
 			}
 			c.define(k, x)
 		}
 	})
-	return r == nil
+	if r != nil {
+		return r.Reason, false
+	}
+	return "", true
 }
 
 // listAxes makes the attribute axes of versions before 13 input 1.
@@ -288,6 +340,9 @@ func shapeBounds(c *conversion) []int64 {
 	}
 	return []int64{int64(first), int64(last)}
 }
+
+// fillOperands are the shape and the value.
+func fillOperands(c *conversion) []uint32 { return []uint32{c.hostInput(0), c.fillValue()} }
 
 // fillValue is the attribute of ConstantOfShape.
 func (c *conversion) fillValue() uint32 {

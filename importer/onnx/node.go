@@ -89,10 +89,13 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 		return
 	}
 	if r.Reason != passed {
-		if g.host(c) {
+		instead := g.instead(n, r.Reason)
+		if reason, ok := g.host(c); ok {
 			return
+		} else if reason != "" && reason != r.Reason {
+			r.Reason += "; on the host: " + reason
 		}
-		g.im.refused.Add(describe(n), r.Reason, nodeName(n), g.instead(n, r.Reason))
+		g.im.refused.Add(describe(n), r.Reason, nodeName(n), instead)
 	}
 	for _, name := range n.Outputs {
 		if name != "" {

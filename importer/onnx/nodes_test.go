@@ -14,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/hostop"
@@ -246,8 +245,16 @@ func numbersOf(t nn.OperandType, b []byte) []float64 {
 	return list
 }
 
-// TestStandardNodes runs the standard's own tests of operators. Those of operators that no
-// operations of NNAPI express are refused by name; of the others at least 95 % pass.
+// truncated is why results differ that are older than the rule.
+const truncated = "these recordings cut bits off; later ones, and ONNX Runtime, round to the nearest"
+
+// knownNodes are tests of the standard with other results than ours.
+var knownNodes = map[string]string{
+	"test_cast_FLOAT_to_BFLOAT16": truncated, "test_castlike_FLOAT_to_BFLOAT16": truncated, "test_castlike_FLOAT_to_BFLOAT16_expanded": truncated,
+}
+
+// TestStandardNodes runs the standard's own tests of operators. Those of operators that neither NNAPI's operations nor the
+// host express are refused by name; all others pass.
 func TestStandardNodes(t *testing.T) {
 	dirs, _ := filepath.Glob(filepath.Join(testData, "*", "test_*"))
 	if len(dirs) == 0 {
@@ -268,15 +275,16 @@ func TestStandardNodes(t *testing.T) {
 			if os.Getenv("ONNX_VERBOSE") != "" {
 				t.Logf("refused %s: %v", filepath.Base(dir), err)
 			}
+		case knownNodes[filepath.Base(dir)] != "":
+			failed++
 		default:
 			failed++
-			t.Logf("failed %s: %v", filepath.Base(dir), err)
+			t.Errorf("%s: %v", filepath.Base(dir), err)
 		}
 	}
 	total := 0
 	for _, n := range refused {
 		total += n
 	}
-	t.Logf("%d passed, %d failed, %d refused", passedTests, failed, total)
-	require.Check(t, failed*20 <= passedTests+failed, "%d of %d tests fail", failed, passedTests+failed)
+	t.Logf("%d passed, %d differ, %d refused", passedTests, failed, total)
 }

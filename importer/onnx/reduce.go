@@ -49,6 +49,35 @@ func (c *conversion) reducedAxes() (list []int64, ok bool) {
 // reducer reduces along the axes of the operator.
 type reducer func(x uint32) uint32
 
+// reducing is how input 0 is reduced by an operation, and the form to read it in: along constant axes, or in NNAPI's own
+// operation along those of the execution. ok is false where nothing is reduced.
+func (c *conversion) reducing(keep bool) (by func(op nn.OperationType, x uint32, keep bool) uint32, form int, ok bool) {
+	if !c.has(1) || c.IsConst(c.real(c.v(1), false)) {
+		axes, ok := c.reducedAxes()
+		if !ok {
+			return nil, real, false
+		}
+		form, axes := c.placed(axes, keep)
+		return func(op nn.OperationType, x uint32, keep bool) uint32 {
+			return c.Reduce(op, *c.Operand(x), x, axes, keep)
+		}, form, true
+	}
+	axes, n := c.raw(1), c.length(1)
+	return func(op nn.OperationType, x uint32, keep bool) uint32 {
+		y := c.Emit(op, nn.Operand{Type: c.Operand(x).Type}, c.Unmerged(x), axes, c.KeepDims(op, keep))
+		switch left := c.Rank(x) - n; {
+		case keep:
+			c.Operand(y).Dimensions = make([]uint32, c.Rank(x))
+		case left > 0:
+			c.Operand(y).Dimensions = make([]uint32, left)
+		default:
+			c.Operand(y).Dimensions = []uint32{1}
+			c.SetShape(y, nil)
+		}
+		return y
+	}, real, true
+}
+
 // placed are axes and layout of the result for input 0 in a form: an image stays one where its dimensions are kept; of
 // other reductions only those over all of height and width read an image, with a result in the file's order.
 func (c *conversion) placed(axes []int64, keep bool) (form int, placed []int64) {
@@ -77,6 +106,10 @@ func (c *conversion) defineReduced(y uint32, form int, keep bool) {
 
 func reduceMean(c *conversion) {
 	keep := c.flag("keepdims", 1)
+	if c.has(1) && !c.IsConst(c.real(c.v(1), false)) {
+		reduction(nn.OpMean)(c)
+		return
+	}
 	axes, ok := c.reducedAxes()
 	if t, quantized := c.quantizable(false, 0); quantized && ok {
 		form, axes := c.placed(axes, keep)
@@ -90,15 +123,13 @@ func reduceMean(c *conversion) {
 func reduction(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		keep := c.flag("keepdims", 1)
-		axes, ok := c.reducedAxes()
+		reduce, form, ok := c.reducing(keep)
 		if !ok {
 			c.bind(0, c.v(0))
 			return
 		}
-		form, axes := c.placed(axes, keep)
 		x := c.number(c.narrow(c.form(c.v(0), real, form == realImage)))
-		y := c.Reduce(op, *c.Operand(x), x, axes, keep)
-		c.defineReduced(y, form, keep)
+		c.defineReduced(reduce(op, x, keep), form, keep)
 	}
 }
 
@@ -106,17 +137,19 @@ func reduction(op nn.OperationType) func(*conversion) {
 // counts as the greatest finite number of its sign, since x - m would be no number.
 func reduceLogSumExp(c *conversion) {
 	keep := c.flag("keepdims", 1)
-	axes, ok := c.reducedAxes()
+	reduce, form, ok := c.reducing(keep)
 	if !ok {
 		c.bind(0, c.v(0))
 		return
 	}
-	form, axes := c.placed(axes, keep)
 	x := c.asReals(c.number(c.narrow(c.form(c.v(0), real, form == realImage))))
 	most := greatest(c.Operand(x).Type)
-	m := c.Clamp(c.Reduce(nn.OpReduceMax, *c.Operand(x), x, axes, true), -most, most)
-	sum := c.Reduce(nn.OpReduceSum, *c.Operand(x), c.Unary(nn.OpExp, c.Binary(nn.OpSub, x, m)), axes, keep)
-	y := c.Binary(nn.OpAdd, c.Unary(nn.OpLog, sum), c.Reshape(m, c.Dims(sum)))
+	m := c.Clamp(reduce(nn.OpReduceMax, x, true), -most, most)
+	sum := reduce(nn.OpReduceSum, c.Unary(nn.OpExp, c.Binary(nn.OpSub, x, m)), keep)
+	if !keep {
+		m = c.Clamp(reduce(nn.OpReduceMax, x, false), -most, most)
+	}
+	y := c.Binary(nn.OpAdd, c.Unary(nn.OpLog, sum), m)
 	c.defineReduced(c.To(y, *c.Operand(c.x(0))), form, keep)
 }
 
@@ -132,13 +165,14 @@ func greatest(t nn.OperandType) float32 {
 func composed(f func(c *conversion, x uint32, sum reducer) uint32) func(*conversion) {
 	return func(c *conversion) {
 		keep := c.flag("keepdims", 1)
-		axes, ok := c.reducedAxes()
-		form := real
-		if ok {
-			form, axes = c.placed(axes, keep)
-		}
+		reduce, form, ok := c.reducing(keep)
 		x := c.asReals(c.number(c.narrow(c.form(c.v(0), real, form == realImage))))
-		y := f(c, x, func(x uint32) uint32 { return c.Reduce(nn.OpReduceSum, *c.Operand(x), x, axes, keep) })
+		y := f(c, x, func(x uint32) uint32 {
+			if !ok {
+				return x
+			}
+			return reduce(nn.OpReduceSum, x, keep)
+		})
 		c.defineReduced(c.To(y, *c.Operand(c.x(0))), form, keep)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite/internal/flatbuffer"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/hostop"
+	"github.com/nnsoc/nnsoc/refcpu/hostop/resample"
 )
 
 // hostBuiltins are operators that no operations of NNAPI express, and that run on the host.
@@ -62,21 +63,23 @@ var hostForms = map[string]hostForm{
 	"BROADCAST_ARGS": {op: nn.OpHostBroadcastShapes, results: func(c *conversion) []nn.Operand {
 		return []nn.Operand{openTensor(nn.TensorInt32, max(c.length(0), c.length(1)))}
 	}},
-	"FILL":                 {op: nn.OpHostFill, results: fillResults},
-	"RANGE":                {op: nn.OpHostRange, results: func(c *conversion) []nn.Operand { return c.ranked(1) }},
-	"PADV2":                {op: nn.OpHostPad, operands: padOperands, attributes: fixed(0), results: sameRank},
-	"GATHER":               {op: nn.OpHostGather, attributes: gatherAttributes, results: gatherResults},
-	"GATHER_ND":            {op: nn.OpHostGatherNd, attributes: fixed(0), results: gatherNDResults},
-	"SCATTER_ND":           {op: nn.OpHostScatterNd, results: scatterResults},
-	"DYNAMIC_UPDATE_SLICE": {op: nn.OpHostUpdateSlice, results: sameResults},
-	"CUMSUM":               {op: nn.OpHostCumulativeSum, attributes: cumsumAttributes, results: sameResults},
-	"TOPK_V2":              {op: nn.OpHostTopK, attributes: fixed(-1, 1), results: topKResults},
-	"ONE_HOT":              {op: nn.OpHostOneHot, operands: oneHotOperands, attributes: func(c *conversion) []int64 { return []int64{c.options.Int("axis"), 0} }, results: oneHotResults},
-	"SPLIT_V":              {op: nn.OpHostSplit, operands: func(c *conversion) []uint32 { return c.hostInputs(0, 1) }, attributes: func(c *conversion) []int64 { return []int64{c.one(2)} }, results: splitResults},
-	"SELECT":               {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(1), results: selectResults},
-	"SELECT_V2":            {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
-	"STABLEHLO_SELECT":     {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
-	"STRIDED_SLICE":        {op: nn.OpHostStridedSlice, attributes: stridedAttributes, results: stridedResults},
+	"FILL":                    {op: nn.OpHostFill, results: fillResults},
+	"RANGE":                   {op: nn.OpHostRange, results: func(c *conversion) []nn.Operand { return c.ranked(1) }},
+	"PADV2":                   {op: nn.OpHostPad, operands: padOperands, attributes: fixed(0), results: sameRank},
+	"GATHER":                  {op: nn.OpHostGather, attributes: gatherAttributes, results: gatherResults},
+	"GATHER_ND":               {op: nn.OpHostGatherNd, attributes: fixed(0), results: gatherNDResults},
+	"SCATTER_ND":              {op: nn.OpHostScatterNd, results: scatterResults},
+	"DYNAMIC_UPDATE_SLICE":    {op: nn.OpHostUpdateSlice, results: sameResults},
+	"CUMSUM":                  {op: nn.OpHostCumulativeSum, attributes: cumsumAttributes, results: sameResults},
+	"TOPK_V2":                 {op: nn.OpHostTopK, attributes: fixed(-1, 1), results: topKResults},
+	"ONE_HOT":                 {op: nn.OpHostOneHot, operands: oneHotOperands, attributes: func(c *conversion) []int64 { return []int64{c.options.Int("axis"), 0} }, results: oneHotResults},
+	"SPLIT_V":                 {op: nn.OpHostSplit, operands: func(c *conversion) []uint32 { return c.hostInputs(0, 1) }, attributes: func(c *conversion) []int64 { return []int64{c.one(2)} }, results: splitResults},
+	"RESIZE_BILINEAR":         {op: nn.OpHostResize, operands: resizeOperands, attributes: resizeAttributes(1), results: sameRank},
+	"RESIZE_NEAREST_NEIGHBOR": {op: nn.OpHostResize, operands: resizeOperands, attributes: resizeAttributes(0), results: sameRank},
+	"SELECT":                  {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(1), results: selectResults},
+	"SELECT_V2":               {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
+	"STABLEHLO_SELECT":        {op: nn.OpHostSelect, operands: selectOperands, attributes: fixed(0), results: selectResults},
+	"STRIDED_SLICE":           {op: nn.OpHostStridedSlice, attributes: stridedAttributes, results: stridedResults},
 }
 
 // host converts an operator that NNAPI does not express to an operation of the host. Where it does not, it says why,
@@ -374,6 +377,28 @@ func splitResults(c *conversion) (outs []nn.Operand) {
 		outs = append(outs, sameRank(c)...)
 	}
 	return outs
+}
+
+// resizeOperands are the tensor and its size, which is the fourth operand of the host's operation.
+func resizeOperands(c *conversion) []uint32 {
+	return []uint32{c.hostInput(0), none, none, c.hostInput(1), none, none}
+}
+
+// resizeAttributes are the coordinates of the two flags, in the mode of the host's list, along height and width.
+func resizeAttributes(mode int64) func(c *conversion) []int64 {
+	return func(c *conversion) []int64 {
+		coordinates, rounding := "asymmetric", "floor"
+		switch {
+		case c.options.Bool("align_corners"):
+			coordinates, rounding = "align_corners", "round_prefer_ceil"
+		case c.options.Bool("half_pixel_centers") && mode == 0:
+			coordinates = "tf_half_pixel_for_nn"
+		case c.options.Bool("half_pixel_centers"):
+			coordinates = "half_pixel"
+		}
+		at := func(list []string, name string) int64 { return int64(slices.Index(list, name)) }
+		return []int64{mode, at(resample.Coordinates, coordinates), at(resample.Roundings, rounding), 0, 0, 0, 1<<1 | 1<<2}
+	}
 }
 
 // selectOperands are the condition and both values in the quantization of the result.

@@ -52,6 +52,8 @@ var hostCases = []opCase{
 		out: []arg{f32(dims(3, 3), 2, 5, 2, 2, 2, 2, 2, 2, 2)}},
 	{op: "SPLIT_V", kind: "SplitVOptions", options: fields{"num_splits": 2}, in: []arg{f32(dims(3), 1, 2, 3), i32(dims(2), -1, 2), k(i32(nil, 0))}, out: []arg{f32(dims(1), 1), f32(dims(2), 2, 3)}},
 	{op: "SPLIT_V", kind: "SplitVOptions", options: fields{"num_splits": 2}, in: []arg{f32(dims(3), 1, 2, 3), k(i32(dims(2), 0, 3)), k(i32(nil, 0))}, out: []arg{f32(dims(0)), f32(dims(3), 1, 2, 3)}},
+	{op: "RESIZE_NEAREST_NEIGHBOR", kind: "ResizeNearestNeighborOptions", in: []arg{q8(0.5, 3, dims(1, 1, 2, 1), 1, 2), i32(dims(2), 2, 4)}, out: []arg{q8(0.5, 3, dims(1, 2, 4, 1), 1, 1, 2, 2, 1, 1, 2, 2)}},
+	{op: "RESIZE_BILINEAR", kind: "ResizeBilinearOptions", options: fields{"half_pixel_centers": true}, in: []arg{f32(dims(1, 1, 2, 1), 1, 2), i32(dims(2), 1, 4)}, out: []arg{f32(dims(1, 1, 4, 1), 1, 1.25, 1.75, 2)}},
 	{op: "STRIDED_SLICE", kind: "StridedSliceOptions", options: fields{"ellipsis_mask": 1, "shrink_axis_mask": 2}, in: []arg{f32(dims(2, 3), 1, 2, 3, 4, 5, 6), i32(dims(2), 0, 1), i32(dims(2), 0, 2), k(i32(dims(2), 1, 1))},
 		out: []arg{f32(dims(2), 2, 5)}},
 	{op: "STRIDED_SLICE", kind: "StridedSliceOptions", in: []arg{f32(dims(2, 3), 1, 2, 3, 4, 5, 6), k(i32(dims(1), 1)), k(i32(dims(1), 1)), k(i32(dims(1), 1))},

@@ -11,6 +11,7 @@
 //	shape.go   new shapes, copies and fills whose extents an execution brings
 //	bits.go    bits of elements
 //	math.go    functions of reals
+//	resize.go  tensors resampled to sizes that an execution brings
 //
 // Table has them beside NNAPI's operations. Elements are moved as they are; tensors have at most four dimensions, a scalar
 // is one of one element, as importers hold them. Inputs are hostile: memory and steps are charged to the execution's
@@ -50,7 +51,7 @@ type operator struct {
 }
 
 // families are the rows of all host operations.
-var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators}
+var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators, resizeOperators}
 
 // Table has NNAPI's operations and those of the host.
 var Table = sync.OnceValue(func() *refcpu.Table {

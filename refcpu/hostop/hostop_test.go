@@ -159,6 +159,10 @@ var operationTests = []struct {
 	{nn.OpHostSegment, []int32{1}, []value{f32(d(3), 2, 3, 4), i32(d(3), 1, -1, 1), i32(d(1), 3)}, []value{f32(d(3), 1, 8, 1)}},
 	{nn.OpHostSegment, []int32{2}, []value{i32(d(2, 2), 2, 3, 4, -5), i32(d(2, 2), 0, 1, 0, 1), i32(d(1), 3)}, []value{i32(d(3), 4, 3, math.MinInt32)}},
 	{nn.OpHostSegment, []int32{3}, []value{i32(d(2), 2, 3), i32(d(2), 0, 0), i32(d(1), 2)}, []value{i32(d(2), 2, math.MaxInt32)}},
+	{nn.OpHostResize, []int32{0, 5, 2, 0, 0, 0, 0}, []value{f32(d(1, 2), 1, 2), {}, {}, i32(d(2), 2, 4), {}, {}}, []value{f32(d(2, 4), 1, 1, 2, 2, 1, 1, 2, 2)}},
+	{nn.OpHostResize, []int32{1, 0, 0, 0, 0, 0, 2}, []value{f32(d(1, 2), 1, 2), {}, f32(d(1), 2), {}, {}, {}}, []value{f32(d(1, 4), 1, 1.25, 1.75, 2)}},
+	{nn.OpHostResize, []int32{1, 4, 0, 1, 0, 0, 3}, []value{f32(d(2, 4), 1, 2, 3, 4, 5, 6, 7, 8), {}, {}, i32(d(2), 1, 4), {}, {}}, []value{f32(d(1, 2), 1, 4)}},
+	{nn.OpHostResize, []int32{1, 6, 0, 0, 0, 0, 0}, []value{f32(d(3), 1, 2, 3), f32(d(2), 0, 2), {}, i32(d(1), 3), {}, f32(d(1), 9)}, []value{f32(d(3), 1, 3, 9)}},
 	{nn.OpHostSelect, []int32{0}, []value{i32(d(2, 1), 0, 1), f32(d(2), 1, 2), f32(d(1), 9)}, []value{f32(d(2, 2), 9, 9, 1, 2)}},
 	{nn.OpHostSelect, []int32{0}, []value{i32(d(2), 0, 1), f32(d(2, 2), 1, 2, 3, 4), f32(d(1), 9)}, []value{f32(d(2, 2), 9, 2, 9, 4)}},
 	{nn.OpHostSelect, []int32{1}, []value{i32(d(2), 0, 1), f32(d(2, 2), 1, 2, 3, 4), f32(d(2, 2), 5, 6, 7, 8)}, []value{f32(d(2, 2), 5, 6, 3, 4)}},
@@ -249,6 +253,11 @@ func TestRefusals(t *testing.T) {
 		{nn.OpHostDilate, []int32{0}, []value{f32(d(2), 1, 2), i32(d(1), math.MaxInt32), f32(d(1), 0)}, "distance"},
 		{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(1), 2), i32(d(1), 3)}, "do not broadcast"},
 		{nn.OpHostReshape, []int32{0}, []value{f32(d(1), 1)}, "input 1 is missing"},
+		{nn.OpHostSelect, []int32{0}, []value{i32(d(1), 1), i32(d(2), 1, 2), i32(d(3), 1, 2, 3)}, "do not broadcast"},
+		{nn.OpHostResize, []int32{0, 9, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(1), 2)}, "attribute 1 is 9"},
+		{nn.OpHostResize, []int32{0, 0, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(2), 2, 2)}, "2 scales or sizes for 1 axes"},
+		{nn.OpHostResize, []int32{1, 0, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(1), 1<<20)}, "it resizes 1 elements to 1048576"},
+		{nn.OpHostResize, []int32{0, 0, 0, 0, 0, 0, 0}, []value{i32(d(0)), {}, {}, i32(d(1), 2)}, "size 2 of 0 elements"},
 	} {
 		kind := nn.TensorInt32
 		if len(x.in) > 0 && x.in[0].kind == nn.TensorFloat32 && x.op != nn.OpHostNonMaxSuppression && x.op != nn.OpHostNonMaxSuppressionPadded {
@@ -276,11 +285,12 @@ func TestSuppressionIsBounded(t *testing.T) {
 func FuzzOperations(f *testing.F) {
 	for i := range nn.HostOperations() {
 		f.Add(uint8(i), int32(0), int32(1), []byte{2, 3, 1, 2, 3, 4, 5, 6}, []byte{2, 1, 255, 3})
+		f.Add(uint8(i), int32(1), int32(0), []byte{0, 3}, []byte{1, 2})
 	}
 	f.Fuzz(func(t *testing.T, number uint8, a, b int32, first, second []byte) {
 		list := slices.Concat(families...)
 		o := list[int(number)%len(list)]
-		attributes := []int32{a, b, a, b, a & 1, b & 1}[:max(o.attributes, 1)]
+		attributes := []int32{a, b, a, b, a & 1, b & 1, a}[:max(o.attributes, 1)]
 		in := []value{drawn(first, nn.TensorFloat32), drawn(second, nn.TensorInt32), drawn(second, nn.TensorInt32), drawn(first, nn.TensorFloat32)}
 		for k := range len(in) + 1 {
 			for _, kind := range []nn.OperandType{nn.TensorFloat32, nn.TensorInt32} {
