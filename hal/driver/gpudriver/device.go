@@ -76,15 +76,11 @@ func New(cfg Config) (*Device, error) {
 // machine is what lowering knows of the device.
 func (d *Device) machine() lower.Machine {
 	s := &d.cfg.Spec
-	local := s.LDSBytes
-	if s.LDSPerCluster {
-		local /= s.CUsPerCluster
-	}
 	return lower.Machine{Texels: d.cfg.Texels, Tile: kernel.Machine{
 		Clusters: s.Clusters, WaveLanes: max(s.PartitionLanes, 32), WaveSIMDs: s.PartitionSIMDs, Rows: s.VGPRRows, CUs: s.Clusters * s.CUsPerCluster, SIMDs: s.SIMDsPerCU, AddressLanes: s.AddressLanes, BroadcastLanes: s.BroadcastLanes,
 		Line: s.L2.Line, L2Bytes: s.L2.Bytes, L2Rate: s.L2.BytesPerCycle, L2Latency: s.L2.LatencyCycles, ScalarLatency: s.Scalar.LatencyCycles, ScalarLine: s.Scalar.Line,
 		NearestBytes: s.L0.Bytes, NearestRate: s.L0.BytesPerCycle,
-		Local: s.LDSLatency, LocalBytes: local, DotCycles: s.Vector[gpu.ClassDot].Issue,
+		DotCycles: s.Vector[gpu.ClassDot].Issue,
 	}}
 }
 

@@ -44,7 +44,7 @@ func TestOracleKernels(t *testing.T) {
 	for _, m := range models {
 		g := graph.New(m)
 		require.NoError(t, family.Table().Passes.Run(g, nil))
-		p, err := newProgram(g, lower.Machine{Texels: true, Tile: kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}})
+		p, err := newProgram(g, lower.Machine{Texels: true, Tile: kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Rate: 164, DotCycles: 2}})
 		require.NoError(t, err)
 		for _, l := range p.Launches {
 			for _, b := range l.Code.Code {

@@ -16,8 +16,6 @@ type Machine struct {
 	NearestRate              int // bytes per cycle from it
 	L2Latency, ScalarLatency int // cycles of a load that L2 serves, and of one of the scalar cache
 	ScalarLine               int // bytes of a line of the scalar cache
-	Local                    int // cycles of local memory
-	LocalBytes               int // of local memory, per compute unit
 	DotCycles                int // for which a dot product of halves or bytes occupies a SIMD
 }
 
@@ -31,7 +29,6 @@ type Tile struct {
 	Loads         float64 // cycles for which its loads occupy a compute unit, see Machine.Load
 	Lines         float64 // that they load from L2
 	Wait          float64 // cycles in which a wave can do nothing: latencies beyond its products
-	Resident      int     // waves that a compute unit can hold; 0: no limit
 	End           float64 // cycles for which a wave occupies a SIMD after its steps
 }
 
@@ -43,9 +40,6 @@ func (m *Machine) Cycles(t *Tile) float64 {
 	fill := t.Lines * float64(m.Line*m.CUs) / float64(m.L2Rate)
 	all := waves * max(t.Loads, fill, t.Products/float64(m.SIMDs))
 	alone := float64(t.Waves)*t.Loads + t.Wait + float64(m.Sharing(t.Waves))*t.Products
-	if t.Resident > 0 {
-		alone *= max(waves/float64(t.Resident), 1)
-	}
 	return t.Steps*max(alone, all) + t.End*waves/float64(m.SIMDs)
 }
 

@@ -131,6 +131,12 @@ func (a *Builder) StoreQuad(e layout.Element, base, off, d codegen.Reg) {
 // StoreFour packs four float32 or int32 and stores them, the inverse of LoadFour.
 func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen.Reg) {
 	d := a.Reg(tuple[e.Shift()].class, "four")
+	a.PackFour(e, d, 0, y)
+	a.StoreQuad(e, base, off, d)
+}
+
+// PackFour makes four float32 or int32 elements in a tuple's words, from one of them on.
+func (a *Builder) PackFour(e layout.Element, d codegen.Reg, first int, y []codegen.Reg) {
 	pair := func(d codegen.Reg, lo, hi codegen.Reg) {
 		if e == layout.F16 {
 			a.Emit(rdna2.V_PACK_B32_F16, d, a.Narrow(e, lo), a.Narrow(e, hi))
@@ -141,17 +147,16 @@ func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen
 	switch e.Shift() {
 	case 2:
 		for i := range 4 {
-			a.Emit(rdna2.V_MOV_B32_E32, At(d, i), y[i])
+			a.Emit(rdna2.V_MOV_B32_E32, At(d, first+i), y[i])
 		}
 	case 1:
-		pair(At(d, 0), y[0], y[1])
-		pair(At(d, 1), y[2], y[3])
+		pair(At(d, first), y[0], y[1])
+		pair(At(d, first+1), y[2], y[3])
 	default:
 		lo := a.Op3(rdna2.V_PERM_B32, a.V("low bytes"), y[1], y[0], uint32(lowBytes))
 		hi := a.Op3(rdna2.V_PERM_B32, a.V("high bytes"), y[3], y[2], uint32(lowBytes))
-		a.Emit(rdna2.V_LSHL_OR_B32, d, hi, 16, lo)
+		a.Emit(rdna2.V_LSHL_OR_B32, At(d, first), hi, 16, lo)
 	}
-	a.StoreQuad(e, base, off, d)
 }
 
 // Scalars loads n words of a table, n a multiple of four.

@@ -108,12 +108,12 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		t.Products += float64(x * exchanges * s.quadBytes() / (pieces * pieceBytes))
 	}
 	if s.Constants {
-		pieces, texels := kernel.Up(w, maxScalars/s.Elem.Bytes()), 1.0
-		if s.staged() {
-			texels = float64(s.line() / s.quadBytes())
-			t.Resident = min(32, max(m.LocalBytes/s.stageBytes(), 1))
+		texels := 1.0
+		if s.wholeLoads() {
+			n, _ := s.linePieces()
+			texels = float64(n * pieceBytes / s.quadBytes())
 		}
-		t.Wait = float64(pieces*m.ScalarLatency) + float64(m.L2Latency+2*m.Local)/texels
+		t.Wait = float64(kernel.Up(w, maxScalars/s.Elem.Bytes())*m.ScalarLatency) + float64(m.L2Latency)/texels
 		return t
 	}
 	load, weights, shared := m.Load(bytes), m.Load(s.quadBytes()), float64(kernel.Up(32, m.BroadcastLanes))

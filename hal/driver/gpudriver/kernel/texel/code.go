@@ -48,8 +48,8 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	switch {
 	case k.Depthwise:
 		g.depthwiseLoop()
-	case k.staged():
-		g.stagedLoop()
+	case k.wholeLoads():
+		g.wholeLoop()
 	case k.pointwise():
 		g.positions(nil, nil)
 		g.channelLoop()
@@ -408,6 +408,10 @@ func (g *generator) store(unit codegen.Reg) {
 			},
 			Channel: func(int) codegen.Reg { return g.Sum(unit, u) },
 		})
+	}
+	if g.wholeStores() {
+		g.storeWhole(tail)
+		return
 	}
 	for z := range b.Z {
 		left := g.Less(g.OutC-4*z, unit)

@@ -10,6 +10,3 @@ func (s *Shape) Cycles(m *kernel.Machine) float64 { return s.cycles(m) }
 
 // Name is that of the kernel in listings.
 func (s *Shape) Name() string { return s.name() }
-
-// StageBytes are the local memory of a wave.
-func (s *Shape) StageBytes() int { return s.stageBytes() }

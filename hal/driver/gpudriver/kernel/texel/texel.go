@@ -187,6 +187,12 @@ func (k *Kernel) Follow(more elementwise.Tail, out *layout.Tensor) elementwise.H
 	return &own
 }
 
+// pointwise reports whether each output position reads one input position that is there.
+func (s *Shape) pointwise() bool { return s.taps() == 1 && !s.Window.Padded() }
+
+// quadBytes are the bytes of four elements.
+func (s *Shape) quadBytes() int { return 4 * s.Elem.Bytes() }
+
 // zGroups are the waves along units.
 func (s *Shape) zGroups() int {
 	_, _, z := s.across()

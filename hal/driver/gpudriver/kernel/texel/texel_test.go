@@ -48,7 +48,7 @@ var shapes = []shape{
 }
 
 // phone is the machine of tests.
-var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Bytes: 1 << 10, L2Rate: 164, L2Latency: 107, ScalarLatency: 30, LocalBytes: 10 << 10, Local: 22, DotCycles: 2}
+var phone = kernel.Machine{Clusters: 2, CUs: 6, SIMDs: 4, WaveLanes: 128, WaveSIMDs: 2, NearestBytes: 1 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, AddressLanes: 4, BroadcastLanes: 7, Line: 64, L2Bytes: 1 << 10, L2Rate: 164, L2Latency: 107, ScalarLatency: 30, DotCycles: 2}
 
 // TestConv: convolutions in ways of all forms against their sum, and neighbours that are not
 // numbers stay outside.
@@ -271,23 +271,6 @@ func TestPort(t *testing.T) {
 		}
 		if got := s.Cycles(&m); got != c.port*float64(waves) {
 			t.Errorf("%+v: %g cycles, want %g of %d waves: %g each", c, got, c.port*float64(waves), waves, got/float64(waves))
-		}
-	}
-}
-
-// TestStageBytes: a wave has 32 positions of at most 32 bytes of input, with 16 bytes between them that spread them over
-// the banks.
-func TestStageBytes(t *testing.T) {
-	for _, c := range []struct {
-		e        layout.Element
-		channels int
-		want     int // of a position
-	}{
-		{layout.F16, 64, 32 + 16}, {layout.F16, 16, 32 + 16}, {layout.F16, 8, 16 + 16}, {layout.F16, 9, 32 + 16}, {layout.F16, 4, 16 + 16},
-		{layout.F32, 4, 16 + 16}, {layout.F32, 5, 32 + 16},
-	} {
-		if s := (texel.Shape{Elem: c.e, InC: c.channels}); s.StageBytes() != 32*c.want {
-			t.Errorf("%s, %d channels: %d bytes, want 32 of %d", c.e, c.channels, s.StageBytes(), c.want)
 		}
 	}
 }

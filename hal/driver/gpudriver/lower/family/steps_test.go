@@ -13,7 +13,7 @@ import (
 // TestSteps: steps list the tensors that their kernels read and write.
 func TestSteps(t *testing.T) {
 	tiles := kernel.Machine{Clusters: 2, WaveLanes: 32, NearestBytes: 16 << 10, NearestRate: 64, ScalarLine: 64, Rows: 384, CUs: 6, SIMDs: 4, AddressLanes: 64, BroadcastLanes: 64, Line: 64,
-		L2Rate: 128, L2Latency: 47, ScalarLatency: 30, Local: 22, LocalBytes: 16 << 10, DotCycles: 1}
+		L2Rate: 128, L2Latency: 47, ScalarLatency: 30, DotCycles: 1}
 	constant := func(x *layout.Tensor) bool { return x.Region == layout.Consts }
 	n := 0
 	operations := legaltest.Steps(t, 12, Table().Passes, constant, func(g *graph.Graph) (l legaltest.Lowered[layout.Tensor], err error) {
