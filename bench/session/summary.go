@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/advise"
 	"github.com/nnsoc/nnsoc/bench/glossary"
+	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
 
 // Summary says in sentences which device is fastest, what its time consists of, what other calls would save,
@@ -18,12 +19,13 @@ func (r *Report) Summary() []string {
 	if best == nil {
 		return nil
 	}
-	first := fmt.Sprintf("The %s is fastest: %s", best.Device, spell(*best.LatencyUS))
+	first := fmt.Sprintf("%s is fastest: %s", best.subject(), spell(*best.LatencyUS))
 	if len(r.Runs) == 1 {
-		first = fmt.Sprintf("The %s takes %s", best.Device, spell(*best.LatencyUS))
+		first = fmt.Sprintf("%s takes %s", best.subject(), spell(*best.LatencyUS))
 	}
+	first = strings.ToUpper(first[:1]) + first[1:]
 	if second != nil {
-		first += ", " + faster(*second.LatencyUS / *best.LatencyUS) + " the " + second.Device
+		first += ", " + faster(*second.LatencyUS / *best.LatencyUS) + " " + second.subject()
 		switch ratio := *best.EnergyUJ / *second.EnergyUJ; {
 		case ratio >= 2:
 			first += fmt.Sprintf(", for %.1f times its energy", ratio)
@@ -32,12 +34,12 @@ func (r *Report) Summary() []string {
 		}
 	}
 	list := []string{first + "."}
-	if s := best.consistsOf(); s != "" {
+	if s := r.consistsOf(best); s != "" {
 		list = append(list, s)
 	}
 	for _, c := range advise.CallChanges(&advise.Run{Device: best.Device, LatencyUS: *best.LatencyUS, Parts: best.LatencyParts, Burst: best.burst}) {
 		if share := c.PredictedUS / *best.LatencyUS; share >= 0.01 {
-			list = append(list, fmt.Sprintf("What would change it most without another network or machine: %s, about %s (-%.0f %%, predicted).", c.What, spell(*best.LatencyUS-c.PredictedUS), 100*share))
+			list = append(list, fmt.Sprintf("The best change with the same network and machine: %s, then about %s (-%.0f %%, predicted).", c.What, spell(*best.LatencyUS-c.PredictedUS), 100*share))
 		}
 	}
 	return append(list, r.trust())
@@ -72,43 +74,67 @@ func (r *Report) fastest() (best, second *Run) {
 	return timed[0], second
 }
 
+// subject names what ran in a sentence: a device, or a way to divide the network among devices.
+func (r *Run) subject() string {
+	switch r.Device {
+	case Auto:
+		return "the plan by prediction (auto)"
+	case nnrt.ByStrategy:
+		return "Android's division (" + nnrt.ByStrategy + ")"
+	}
+	return "the " + r.Device
+}
+
 // consistsOf says which parts of a latency are outside of the engine, and which type of operation takes most of the rest.
-func (r *Run) consistsOf() string {
-	outside := map[string]float64{}
-	for part, us := range r.LatencyParts {
+func (r *Report) consistsOf(run *Run) string {
+	outside := map[glossary.Class]float64{}
+	for part, us := range run.LatencyParts {
 		if c := glossary.ClassOf(glossary.Part, part); c != glossary.Engine {
-			outside[string(c)] += us
+			outside[c] += us
 		}
 	}
 	var words []string
-	for _, m := range slices.SortedFunc(maps.Keys(outside), func(a, b string) int { return cmp.Or(cmp.Compare(outside[b], outside[a]), cmp.Compare(a, b)) }) {
-		if share := 100 * outside[m] / *r.LatencyUS; share >= 1 {
-			words = append(words, fmt.Sprintf("%.0f %% %s", share, m))
+	for _, c := range slices.SortedFunc(maps.Keys(outside), func(a, b glossary.Class) int { return cmp.Or(cmp.Compare(outside[b], outside[a]), cmp.Compare(a, b)) }) {
+		if share := 100 * outside[c] / *run.LatencyUS; share >= 1 {
+			words = append(words, fmt.Sprintf("%.0f %% %s", share, c))
 		}
 	}
-	if s := r.mostTime(); s != "" {
-		words = append(words, s)
-	}
-	if len(words) == 0 {
+	most := r.mostTime(run)
+	switch {
+	case len(words) == 0 && most == "":
 		return ""
+	case len(words) == 0:
+		return "Of that time " + most + "."
 	}
-	return "Of that time " + strings.Join(words, ", ") + "."
+	words[0] = strings.Replace(words[0], " % ", " % is ", 1)
+	if most == "" {
+		return "Of that time " + strings.Join(words, ", ") + "."
+	}
+	return "Of that time " + strings.Join(words, ", ") + "; " + most + "."
 }
 
-// mostTime says which type of operation takes the most time on the engine, with the reason that most of its cycles are
-// charged to.
-func (r *Run) mostTime() string {
-	whole := *r.LatencyUS
-	if r.RowsOf != nil {
-		whole = r.RowsOf.LatencyUS
+// mostTime says which type of operation takes the most time on the engine, how near that is to the engine's peak, and the
+// reason that most of its cycles are charged to.
+func (r *Report) mostTime(run *Run) string {
+	whole := *run.LatencyUS
+	if run.RowsOf != nil {
+		whole = run.RowsOf.LatencyUS
 	}
-	for _, s := range r.Types { // the most time first
+	for i := range run.Types { // the most time first
+		s := &run.Types[i]
 		if s.Type == "LAUNCH" || s.Type == "TRANSFER" {
 			continue
 		}
-		text := fmt.Sprintf("%.0f %% operations %s (%d)", 100*s.TimeUS/whole, s.Type, s.Count)
+		share := 100 * s.TimeUS / whole
+		text := fmt.Sprintf("%.0f %% are %d operations %s", share, s.Count, s.Type)
+		if s.Count == 1 {
+			text = fmt.Sprintf("%.0f %% is one operation %s", share, s.Type)
+		}
+		if peak := r.Roofs[s.Device].MACsPerS; peak > 0 && s.MACs > 0 && s.TimeUS > 0 {
+			text += fmt.Sprintf(", at %.2g %% of the peak", 100*float64(s.MACs)/(s.TimeUS/1e6)/peak)
+		}
 		if s.BoundBy != "" {
-			text += " bound by " + s.BoundBy
+			text += fmt.Sprintf(", bound by %s (%s)", s.BoundBy, glossary.ClassOf(glossary.Reason, s.BoundBy))
 		}
 		return text
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -31,21 +32,48 @@ func TrustOf(soc, engine string) (t Trust, ok bool) {
 	return Trust{}, false
 }
 
-// trust says in a sentence how far the times of a report's runs can be trusted.
+// trust says in a sentence how far the times of a report's runs can be trusted: of the engines that ran something.
 func (r *Report) trust() string {
 	var known []string
-	for i := range r.Runs {
-		x := &r.Runs[i]
-		if t, ok := TrustOf(r.SoC, x.Device); ok && x.LatencyUS != nil {
-			fitted := ""
-			if t.Fitted {
-				fitted = ", fitted to them"
-			}
-			known = append(known, fmt.Sprintf("%.2f to %.2f on the %s (%d%s)", t.Low, t.High, x.Device, t.Checks, fitted))
+	for _, engine := range r.engines() {
+		t, ok := TrustOf(r.SoC, engine)
+		if !ok {
+			continue
 		}
+		count := fmt.Sprint(t.Checks)
+		if known == nil {
+			count += " networks"
+		}
+		if t.Fitted {
+			count += ", fitted to them"
+		}
+		known = append(known, fmt.Sprintf("%.2f to %.2f on the %s (%s)", t.Low, t.High, engine, count))
 	}
 	if known == nil {
-		return fmt.Sprintf("No latency was published to compare these engines of %s with: compare two designs rather than trust one time (docs/FIDELITY.md).", r.SoC)
+		return fmt.Sprintf("How far to trust these times: no latency of a network was published for these engines of %s. Compare two designs rather than trust one time (docs/FIDELITY.md).", r.SoC)
 	}
-	return fmt.Sprintf("How far to trust these times: relative to the published latencies of networks, ours are %s (docs/FIDELITY.md).", strings.Join(known, ", "))
+	return fmt.Sprintf("How far to trust these times: divided by published latencies they give %s (docs/FIDELITY.md).", strings.Join(known, ", "))
+}
+
+// engines are the names of the devices that ran something, each once: those of a plan in place of its name.
+func (r *Report) engines() (names []string) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range r.Runs {
+		x := &r.Runs[i]
+		if x.LatencyUS == nil {
+			continue
+		}
+		if !Divides(x.Device) {
+			add(x.Device)
+			continue
+		}
+		for k := range x.Devices {
+			add(x.Devices[k].Device)
+		}
+	}
+	return names
 }

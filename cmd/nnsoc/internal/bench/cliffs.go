@@ -213,7 +213,7 @@ func (r *cliffsReport) print(a *cli.App) error {
 		return err
 	}
 	for i, text := range why {
-		fmt.Fprintf(a.Out, "reason %d: %s\n", i+1, text)
+		fmt.Fprintln(a.Out, cli.Wrap(fmt.Sprintf("reason %d: %s", i+1, text)))
 	}
 	return nil
 }

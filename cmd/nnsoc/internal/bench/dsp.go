@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -178,7 +179,7 @@ func (r *anchorReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "\ngeometric mean of the checks: ours takes %.2f times the published time or energy\n", r.CheckRatio)
 	fmt.Fprintln(w, "\nSources, and why ours differs:")
 	for i := range r.Rows {
-		if _, err := fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, r.Rows[i].Source, r.Rows[i].Reason); err != nil {
+		if _, err := fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, r.Rows[i].Source, strings.ReplaceAll(cli.Wrap(r.Rows[i].Reason), "\n", "\n     ")); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/session"
@@ -51,13 +53,25 @@ type refusal struct {
 	differ bool // in numbers
 }
 
-// kinds lists the types with their counts.
+// mostKinds is how many types a line names.
+const mostKinds = 4
+
+// kinds lists the types with their counts; of more than mostKinds those with the most operations, and the number of the rest.
 func (r *refusal) kinds() string {
-	list := make([]string, len(r.types))
-	for i, t := range r.types {
+	named := slices.Clone(r.types)
+	if len(named) > mostKinds {
+		slices.SortStableFunc(named, func(a, b string) int { return cmp.Compare(r.count[b], r.count[a]) })
+		named = named[:mostKinds]
+	}
+	list := make([]string, len(named))
+	for i, t := range named {
 		if list[i] = t; r.count[t] > 1 {
 			list[i] = fmt.Sprintf("%d x %s", r.count[t], t)
 		}
 	}
-	return strings.Join(list, ", ")
+	text := strings.Join(list, ", ")
+	if more := len(r.types) - len(named); more > 0 {
+		text += " and " + Count(more, "more type")
+	}
+	return text
 }

@@ -21,3 +21,14 @@ func TestFallbacksSummed(t *testing.T) {
   operation 8 (CONV_2D): no bias
 `, b.String())
 }
+
+// TestFallbacksOfManyTypes: a line names the types with the most operations, and counts the others.
+func TestFallbacksOfManyTypes(t *testing.T) {
+	var list []session.FallbackEntry
+	for i, name := range []string{"A", "B", "C", "D", "E", "E", "D", "C", "F"} {
+		list = append(list, session.FallbackEntry{Index: i, Type: name, Reason: "no"})
+	}
+	var b strings.Builder
+	WriteFallbacks(&b, list)
+	require.Same(t, "  2 x C, 2 x D, 2 x E, A and 2 more types from operation 0: no\n", b.String())
+}

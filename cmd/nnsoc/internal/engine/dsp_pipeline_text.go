@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -20,7 +21,7 @@ func (r *pipelineReport) print(w io.Writer) error {
 	if r.Symbol != "" {
 		name = " <" + r.Symbol + ">"
 	}
-	fmt.Fprintf(w, "%s: %s %#x..%#x%s, %.1f %% of the cycles of %s\n\n", r.Program, kind, r.Lo, r.Hi, name, 100*s.Share, plural(int64(r.Threads), "thread"))
+	fmt.Fprintf(w, "%s: %s %#x..%#x%s, %.1f %% of the cycles of %s\n\n", r.Program, kind, r.Lo, r.Hi, name, 100*s.Share, cli.Count(r.Threads, "thread"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "cycle\tthread\taddress\tslot\tunits\tinstruction\twaits")
 	for i := range r.Packets {
@@ -40,10 +41,10 @@ func (r *pipelineReport) print(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	if r.Loop {
-		fmt.Fprintf(w, "%s: %.2f packets and %.2f thread cycles each\n", plural(s.Iterations, "iteration"), s.PacketsPerIteration, s.CyclesPerIteration)
+		fmt.Fprintf(w, "%s: %.2f packets and %.2f thread cycles each\n", cli.Count(s.Iterations, "iteration"), s.PacketsPerIteration, s.CyclesPerIteration)
 	}
 	fmt.Fprintf(w, "%s, %.2f instructions and %.1f products of vectors in each, %.1f products per thread cycle\n",
-		plural(s.Packets, "packet"), float64(s.Instructions)/float64(max(s.Packets, 1)), s.ProductsPerPacket, s.ProductsPerCycle)
+		cli.Count(s.Packets, "packet"), float64(s.Instructions)/float64(max(s.Packets, 1)), s.ProductsPerPacket, s.ProductsPerCycle)
 	if s.Busy["any"] > 0 {
 		fmt.Fprint(w, "busy")
 		for _, name := range vectorResources {
@@ -75,11 +76,4 @@ func (p *issuedPacket) waits() string {
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -236,8 +236,8 @@ func numbered(text string, operations []int) string {
 }
 
 func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
-	fmt.Fprintf(w, "%s for %s on %s: %d parts, %d of %d operations fall back to the CPU\n",
-		r.Model, r.Device, r.SoC, len(r.Steps), r.Fallback, r.OperationCount)
+	fmt.Fprintf(w, "%s for %s on %s: %s, %d of %d operations fall back to the CPU\n",
+		r.Model, r.Device, r.SoC, cli.Count(len(r.Steps), "part"), r.Fallback, r.OperationCount)
 	if line := r.HostLine(); line != "" {
 		fmt.Fprintln(w, line)
 	}

@@ -94,7 +94,7 @@ func shortened(keys []string) (l []string) {
 func printDevices(a *cli.App, r *devicesReport) error {
 	fmt.Fprintf(a.Out, "%s: %s\n\n", r.SoC, r.Description)
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "device\ttype\tfloat32\trelaxed\tquant8\tversion\tdescription")
+	fmt.Fprintln(t, "device\ttype\tfloat32\trelaxed\tquant8\tdescription")
 	for _, d := range r.Devices {
 		cell := func(name string) string {
 			for _, p := range d.Capabilities {
@@ -107,8 +107,8 @@ func printDevices(a *cli.App, r *devicesReport) error {
 			}
 			return "-"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Type, cell("TENSOR_FLOAT32"), cell("relaxed TENSOR_FLOAT32"),
-			cell("TENSOR_QUANT8_ASYMM"), d.Version, d.Description)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Type, cell("TENSOR_FLOAT32"), cell("relaxed TENSOR_FLOAT32"),
+			cell("TENSOR_QUANT8_ASYMM"), d.Description)
 	}
 	if err := t.Flush(); err != nil {
 		return err

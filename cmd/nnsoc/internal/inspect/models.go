@@ -3,10 +3,11 @@ package inspect
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/internal/try"
@@ -98,23 +99,30 @@ func operandEntries(g *nn.Subgraph, operands []uint32) (l []operandEntry) {
 	return l
 }
 
-func (r *modelsReport) print(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "name\ttype\tinput\toperations\tparameters\tpublished\tMACs\tpublished\tsource")
-	for _, e := range r.Models {
-		fmt.Fprintf(t, "%s\t%s\t%v\t%d\t%.3f M\t%s\t%.1f M\t%s\t%s\n", e.Name, e.Type, e.Input, e.Operations,
-			float64(e.Parameters)/1e6, orDash(e.Published.Parameters), float64(e.MACs)/1e6, orDash(e.Published.MACs), e.Source)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "\nPublished figures are in millions. Weights are synthetic: outputs mean nothing, times do.")
-	return err
+// zooColumns are the columns of the list; --json has the sources, types by name, inputs and outputs too.
+var zooColumns = table.Columns[zooEntry]{
+	{Name: "name", Meaning: "name that stands for a MODEL", Cell: func(e zooEntry) any { return e.Name }},
+	{Name: "type", Meaning: "type of its activations", Cell: func(e zooEntry) any { return strings.TrimPrefix(e.Type, "TENSOR_") }},
+	{Name: "input", Meaning: "shape of its first input", Cell: func(e zooEntry) any { return fmt.Sprint(e.Input) }},
+	{Name: "operations", Meaning: "operations of NNAPI", Cell: func(e zooEntry) any { return e.Operations }},
+	{Name: "parameters M", Digits: 3, Meaning: "parameters in millions", Cell: func(e zooEntry) any { return float64(e.Parameters) / 1e6 }},
+	{Name: "published", Meaning: "the same by its source", Cell: func(e zooEntry) any { return published(e.Published.Parameters) }},
+	{Name: "MACs M", Digits: 1, Meaning: "multiply-accumulates in millions", Cell: func(e zooEntry) any { return float64(e.MACs) / 1e6 }},
+	{Name: "published", Meaning: "the same by its source", Cell: func(e zooEntry) any { return published(e.Published.MACs) }},
 }
 
-func orDash(s string) string {
+// published is a figure as its source writes it, nil where it has none.
+func published(s string) any {
 	if s == "" {
-		return "-"
+		return nil
 	}
 	return s
+}
+
+func (r *modelsReport) print(w io.Writer) error {
+	if err := table.WriteText(w, zooColumns, r.Models); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\nWeights are synthetic: outputs mean nothing, times do. Sources of the published figures: --json.")
+	return err
 }

@@ -3,10 +3,10 @@ package inspect
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -118,42 +118,54 @@ func coverage(device string, g *nn.Subgraph, support []hal.Support) deviceSuppor
 // refusals are the operations that a device does not support.
 func (d *deviceSupported) refusals() (list []session.FallbackEntry) {
 	for _, op := range d.Operations {
-		if !op.Supported {
+		if !op.Supported && op.Host == "" {
 			list = append(list, session.FallbackEntry{Index: op.Index, Type: op.Type, Reason: op.Reason})
 		}
 	}
 	return list
 }
 
+// text writes for each device how much it supports and why not the rest, then the operations with an answer per device.
 func (r *supportedReport) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model, r.OperationCount, r.SoC)
 	if line := r.HostLine(); line != "" {
 		fmt.Fprintln(w, line)
 	}
-	for _, d := range r.Devices {
-		fmt.Fprintf(w, "\n%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.OperationCount, 100*d.OperationShare)
+	fmt.Fprintln(w)
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		fmt.Fprintf(w, "%s supports %d of %d operations (%.1f %%)", d.Device, d.Supported, r.OperationCount, 100*d.OperationShare)
 		if d.MACShare != nil {
 			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.MACs)/1e6, 100**d.MACShare)
 		}
 		fmt.Fprintln(w)
-		if d.Supported == 0 && len(r.HostOperations) == 0 {
-			cli.WriteFallbacks(w, d.refusals())
-			continue
-		}
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, op := range d.Operations {
-			answer := "yes"
-			switch {
-			case op.Host != "":
-				answer = op.Host
-			case !op.Supported:
-				answer = "no: " + op.Reason
-			}
-			fmt.Fprintf(t, "  %d\t%s\t%v\t%s\n", op.Index, op.Type, op.Output, answer)
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
+		cli.WriteFallbacks(w, d.refusals())
 	}
-	return nil
+	if len(r.Devices) == 0 || r.OperationCount == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return table.WriteText(w, r.columns(), r.Devices[0].Operations)
+}
+
+// columns are those of the table of operations, one per device after the words.
+func (r *supportedReport) columns() table.Columns[operationSupported] {
+	columns := table.Columns[operationSupported]{
+		{Name: "#", Meaning: "index in the network", Cell: func(o operationSupported) any { return o.Index }},
+		{Name: "operation", Meaning: "type of the operation", Cell: func(o operationSupported) any { return o.Type }},
+		{Name: "output", Meaning: "shape of the first output", Cell: func(o operationSupported) any { return fmt.Sprint(o.Output) }},
+	}
+	for i := range r.Devices {
+		d := &r.Devices[i]
+		columns = append(columns, table.Column[operationSupported]{Name: d.Device, Meaning: "whether the device supports it", Cell: func(o operationSupported) any {
+			switch o = d.Operations[o.Index]; {
+			case o.Host != "":
+				return o.Host
+			case o.Supported:
+				return "yes"
+			}
+			return "no"
+		}})
+	}
+	return columns
 }

@@ -183,14 +183,14 @@ func (r *crashReport) verdict() error {
 func (r *crashReport) text(out io.Writer) error {
 	fmt.Fprintf(out, "crash tests of the ML Test Suite on %s, durations x %g, seed %d, via %s\n\n", r.SoC, r.Scale, r.Seed, r.Via)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "device\tmode\ts\tcompiled\tinferred\tkilled\toutcome\t")
+	fmt.Fprintln(t, "device\tmode\ts\tcompiled\tinferred\tkilled\toutcome")
 	for i := range r.Tests {
 		v := &r.Tests[i]
 		text := v.Text
 		if text != "" {
 			text = ": " + text
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.1f\t%d\t%d\t%d\t%s%s\t\n", v.Device, v.Mode, v.HostSec, v.Counts.Compilations, v.Counts.Inferences, v.Counts.Killed, v.Outcome, text)
+		fmt.Fprintf(t, "%s\t%s\t%.1f\t%d\t%d\t%d\t%s%s\n", v.Device, v.Mode, v.HostSec, v.Counts.Compilations, v.Counts.Inferences, v.Counts.Killed, v.Outcome, text)
 	}
 	return t.Flush()
 }

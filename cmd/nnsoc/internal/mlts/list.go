@@ -51,28 +51,47 @@ not the first that it refuses.`,
 	return cmd
 }
 
+// refusal is why a device does not support an operation of models.
+type refusal struct {
+	device string
+	first  string // model, and the operation of it
+	why    string
+	models int
+}
+
 func (r *listReport) text(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "model\tinputs\tevaluator\toperations\t")
+	fmt.Fprint(t, "model\tinputs\tevaluator\toperations")
 	for i := range r.Models {
 		if ds := r.Models[i].Devices; len(ds) > 0 {
 			for _, d := range ds {
-				fmt.Fprintf(t, "%s\t", d.Device)
+				fmt.Fprintf(t, "\t%s", d.Device)
 			}
 			break
 		}
 	}
 	fmt.Fprintln(t)
 	var notes []string
+	refused := map[string]*refusal{}
+	var order []*refusal
 	for i := range r.Models {
 		e := &r.Models[i]
 		evaluator := e.Evaluator
 		evaluator = cmp.Or(evaluator, "-")
-		fmt.Fprintf(t, "%s\t%d\t%s\t%d\t", e.Name, e.TestSet, evaluator, e.Operations)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%d", e.Name, e.TestSet, evaluator, e.Operations)
 		for _, d := range e.Devices {
-			fmt.Fprintf(t, "%d\t", d.Supported)
+			fmt.Fprintf(t, "\t%d", d.Supported)
 			if d.Reason != "" {
-				notes = append(notes, fmt.Sprintf("%s, %s: %s", e.Name, d.Device, d.Reason))
+				where, why := "", d.Reason
+				if i := strings.LastIndex(d.Reason, ": "); i >= 0 {
+					where, why = ", "+d.Reason[:i], d.Reason[i+2:]
+				}
+				key := d.Device + ": " + why
+				if refused[key] == nil {
+					refused[key] = &refusal{device: d.Device, first: e.Name + where, why: why}
+					order = append(order, refused[key])
+				}
+				refused[key].models++
 			}
 		}
 		fmt.Fprintln(t)
@@ -85,6 +104,13 @@ func (r *listReport) text(out io.Writer) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	for _, x := range order {
+		others := ""
+		if x.models > 1 {
+			others = fmt.Sprintf(" and %d more", x.models-1)
+		}
+		notes = append(notes, fmt.Sprintf("%s refuses operations of %s%s: %s", x.device, x.first, others, x.why))
 	}
 	for i, n := range notes {
 		if i == 0 {

@@ -239,7 +239,7 @@ func (r *PartitionReport) columns() []partitionColumn {
 	streams := r.Objective == partition.Throughput.String()
 	var l []partitionColumn
 	for _, c := range partitionColumns {
-		if c.title != "" && (streams || !strings.HasSuffix(c.name, "_interval_us")) {
+		if c.title != "" && (streams || !strings.HasSuffix(c.name, "interval_us")) {
 			l = append(l, c)
 		}
 	}
@@ -255,10 +255,15 @@ var partitionColumns = []partitionColumn{
 	{"predicted_interval_us", "predicted interval", ofStreams(func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedIntervalUS, digits) })},
 	{"interval_us", "simulated interval", ofStreams(func(e *strategyEntry, digits int) string { return e.measured(e.SimulatedIntervalUS, digits) })},
 	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry, digits int) string { return e.formatPrediction(e.PredictedEnergyUJ, digits) }},
-	{"energy_uj", "energy uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
+	{"energy_uj", "simulated uJ", func(e *strategyEntry, digits int) string { return e.measured(e.EnergyUJ, digits) }},
 	{"part_count", "parts", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Parts) }},
-	{"transitions", "transitions", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Transitions) }},
-	{"moved_bytes", "bytes moved", func(e *strategyEntry, _ int) string { return strconv.FormatInt(e.BytesMoved, 10) }},
+	{"transitions", "", func(e *strategyEntry, _ int) string { return strconv.Itoa(e.Transitions) }},
+	{"moved_bytes", "moved KB", func(e *strategyEntry, digits int) string {
+		if digits < 0 {
+			return strconv.FormatInt(e.BytesMoved, 10)
+		}
+		return decimal(float64(e.BytesMoved)/1e3, digits)
+	}},
 	{"planning_us", "planning us", func(e *strategyEntry, digits int) string { return decimal(e.PlanningUS, digits) }},
 	{"optimality_gap", "gap", func(e *strategyEntry, digits int) string {
 		if digits < 0 {
@@ -386,7 +391,9 @@ func (r *PartitionReport) markdown(out io.Writer) error {
 }
 
 func (r *PartitionReport) text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n\n", r.Model, r.OperationCount, float64(r.MACs)/1e6, r.SoC, r.Objective, r.Costs)
+	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n", r.Model, r.OperationCount, float64(r.MACs)/1e6, r.SoC, r.Objective, r.Costs)
+	r.answer(out)
+	fmt.Fprintln(out)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	columns := r.columns()
 	for _, c := range columns {
@@ -426,6 +433,28 @@ func (r *PartitionReport) text(out io.Writer) error {
 	for _, e := range r.Errors {
 		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
 	}
+	return nil
+}
+
+// ran reports whether a plan ran that leaves all to one device, or one that divides.
+func (r *PartitionReport) ran(single bool) bool {
+	return slices.ContainsFunc(r.Strategies, func(e *strategyEntry) bool {
+		return e.Simulated && single == (len(slices.Compact(slices.Clone(e.Devices))) == 1)
+	})
+}
+
+// answer writes what dividing gains and which plans are worth looking at, before the table that shows it.
+func (r *PartitionReport) answer(out io.Writer) {
+	if len(r.Strategies) < 2 {
+		return
+	}
+	fmt.Fprintln(out)
+	say := func(format string, args ...any) { fmt.Fprintln(out, cli.Wrap(fmt.Sprintf(format, args...))) }
+	if d := r.Division; d != nil {
+		say("Dividing pays: %s is %.2f times as good as %s alone, with parts on %s.", d.Strategy, d.Gain, d.Single, strings.Join(d.Devices, ", "))
+	} else if r.ran(true) && r.ran(false) {
+		say("Dividing does not pay: no plan is better than the best device alone.")
+	}
 	var front []string
 	seen := map[[2]float64]bool{} // plans
 	for _, e := range r.Strategies {
@@ -434,14 +463,18 @@ func (r *PartitionReport) text(out io.Writer) error {
 			front = append(front, e.Name)
 		}
 	}
-	if len(r.Strategies) > 1 && len(front) > 0 {
-		fmt.Fprintf(out, "none is better in latency and energy than the plan of: %s\n", strings.Join(front, ", "))
+	switch len(front) {
+	case 0:
+	case 1:
+		say("The plan of %s has both the least latency and the least energy.", front[0])
+	default:
+		say("Pareto-optimal, where less latency costs energy: %s.", strings.Join(front, ", "))
 	}
-	if d := r.Division; d != nil {
-		fmt.Fprintf(out, "dividing pays: %s is %.2f times as good as %s alone, with parts on %s\n", d.Strategy, d.Gain, d.Single, strings.Join(d.Devices, ", "))
-	}
+	var published []string
 	for _, p := range r.Published {
-		fmt.Fprintf(out, "aosp takes %.1f times as long as cpu; published for %s on %s: %.1f times\n", p.Ours, p.Network, p.Phone, p.Ratio)
+		published = append(published, fmt.Sprintf("%.1f times (%s on %s)", p.Ratio, p.Network, p.Phone))
 	}
-	return nil
+	if published != nil {
+		say("Android's division (aosp) takes %.1f times as long as the cpu; published cases of that: %s.", r.Published[0].Ours, strings.Join(published, ", "))
+	}
 }

@@ -59,7 +59,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 	try.E(x.add(a, f, pref, args, p))
 	timeline := try.V(f.trace.Open())
 	defer timeline.Discard()
-	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, PeakGBps: peakGBps(m.Config)}
+	r := &ConcurrentReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, PeakGBps: peakGBps(m.Config)}
 	for i, c := range x.contenders {
 		p.Part(i, len(x.contenders)+1)
 		p.Update("%s: alone", c.Model.Name)

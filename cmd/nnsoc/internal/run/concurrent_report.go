@@ -16,7 +16,6 @@ import (
 type ConcurrentReport struct {
 	SchemaVersion int              `json:"schema_version"`
 	SoC           string           `json:"soc"`
-	Description   string           `json:"-"`
 	Networks      []contenderEntry `json:"models"`
 	// TogetherUS is the simulated time until every network has run as often as requested.
 	TogetherUS float64 `json:"makespan_us"`
@@ -85,7 +84,8 @@ func (r *measured) share() ShareEntry {
 
 // print writes the report for a person.
 func (r *ConcurrentReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d networks on one %s (%s)\n\n", len(r.Networks), r.SoC, r.Description)
+	fmt.Fprintf(w, "%d networks on one %s: %.1f us together, DRAM %.2f GB/s of %.1f\n\n", len(r.Networks), r.SoC, r.TogetherUS, r.DRAMGBps, r.PeakGBps)
+	r.answer(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\t\t\tlatency us\t\t\tqueue us\tDRAM GB/s\t\tmemory stalls\t\t\t")
 	fmt.Fprintln(t, "network\tdevice\tpriority\talone\ttogether\tslowdown\ttogether\talone\ttogether\talone\ttogether\tmismatches\t")
@@ -122,8 +122,29 @@ func (r *ConcurrentReport) print(w io.Writer) error {
 			fmt.Fprintf(w, "%s on %s differs from the reference: %s\n", e.Model, e.Device, e.Difference)
 		}
 	}
-	_, err := fmt.Fprintf(w, "together: %.1f us, DRAM %.2f GB/s of %.1f\n", r.TogetherUS, r.DRAMGBps, r.PeakGBps)
-	return err
+	return nil
+}
+
+// answer says which network suffers most from the others.
+func (r *ConcurrentReport) answer(w io.Writer) {
+	var worst *contenderEntry
+	for i := range r.Networks {
+		e := &r.Networks[i]
+		if e.Slowdown == nil {
+			fmt.Fprintf(w, "%s starves: it has no result beside the others.\n\n", e.Model)
+			return
+		}
+		if worst == nil || *e.Slowdown > *worst.Slowdown {
+			worst = e
+		}
+	}
+	switch {
+	case worst == nil:
+	case *worst.Slowdown < 1.005:
+		fmt.Fprint(w, "No network is slower beside the others than alone.\n\n")
+	default:
+		fmt.Fprintf(w, "%s on %s suffers most: it takes %.2f times as long beside the others as alone.\n\n", worst.Model, worst.Device, *worst.Slowdown)
+	}
 }
 
 // verdict is an error when a result differs from the reference.

@@ -19,12 +19,15 @@ func (r *report) memory(w io.Writer) error {
 			if rows++; rows == 1 {
 				fmt.Fprintln(t, "\nmemory\tread KB\twritten KB\trow hits\twait ns\tsystem cache\tevents uJ\trefresh uJ\tbackground uJ\t")
 			}
-			cache := "-"
+			cache, rowHits, wait := "-", "-", "-"
+			if m.Bursts > 0 {
+				rowHits, wait = fmt.Sprintf("%.1f %%", percent(m.RowHits, m.Bursts)), fmt.Sprintf("%.1f", m.WaitNS)
+			}
 			if c := m.SystemCache; c != nil {
 				cache = fmt.Sprintf("%.1f %%", percent(c.Hits, c.Hits+c.Misses))
 			}
-			fmt.Fprintf(t, "%s\t%d\t%d\t%.1f %%\t%.1f\t%s\t%.1f\t%.1f\t%.1f\t\n", d.Device, m.ReadBytes/1000, m.WriteBytes/1000,
-				percent(m.RowHits, m.Bursts), m.WaitNS, cache, m.EventsUJ, m.RefreshUJ, m.BackgroundUJ)
+			fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t\n", d.Device, m.ReadBytes/1000, m.WriteBytes/1000,
+				rowHits, wait, cache, m.EventsUJ, m.RefreshUJ, m.BackgroundUJ)
 		}
 	}
 	return t.Flush()

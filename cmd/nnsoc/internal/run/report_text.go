@@ -19,15 +19,15 @@ import (
 func (r *report) print(w io.Writer) (err error) {
 	defer try.Catch(&err)
 	m := &r.data
-	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n", m.Model, m.OperationCount, float64(m.MACs)/1e6, r.data.SoC, r.machine.Config.SoC.Description)
+	fmt.Fprintf(w, "%s on %s: %d operations, %.1f million MACs\n", m.Model, r.data.SoC, m.OperationCount, float64(m.MACs)/1e6)
 	if x := r.data.Tensors; x != nil {
 		fmt.Fprintf(w, "%.1f KB of constants, at most %.1f KB of other tensors at a time (operation %d)\n", float64(x.ConstantBytes)/1e3, float64(x.PeakBytes)/1e3, x.PeakOperation)
 	}
 	if m.Answer != nil {
 		fmt.Fprintln(w)
-		fmt.Fprintln(w, r.style.Bold(m.Answer[0]))
+		fmt.Fprintln(w, r.style.Bold(cli.Wrap(m.Answer[0])))
 		for _, line := range m.Answer[1:] {
-			fmt.Fprintln(w, line)
+			fmt.Fprintln(w, cli.Wrap(line))
 		}
 	}
 	fmt.Fprintln(w)
@@ -96,16 +96,17 @@ func differences(latency, energy, counter float64, name string) string {
 // notes are facts without a column in the table.
 func (r *report) notes(w io.Writer) {
 	fmt.Fprintln(w)
+	say := func(format string, args ...any) { fmt.Fprintln(w, cli.Wrap(fmt.Sprintf(format, args...))) }
 	for i := range r.data.Runs {
 		e := &r.data.Runs[i]
 		if e.Model != "" {
-			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
+			say("%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.", e.Device, e.Model)
 		}
 		if e.Outside != "" {
-			fmt.Fprintf(w, "%s is a driver from outside in the place of the %s: host path, clocks, energy and heat are this phone's; its memory is its own and cold when an execution begins: what the system-level cache keeps and other engines do to it is missing.\n", e.Device, e.Outside)
+			say("%s is a driver from outside in the place of the %s. Host path, clocks, energy and heat are this phone's. Its memory is its own and cold when an execution begins: what the system-level cache keeps and what other engines do to it is missing.", e.Device, e.Outside)
 		}
 		if e.PredictedUS > 0 && e.LatencyUS != nil {
-			fmt.Fprintf(w, "%s: %.1f us predicted, %.1f measured: the estimate is off by %+.1f %%\n", e.Device, e.PredictedUS, *e.LatencyUS, 100*(e.PredictedUS / *e.LatencyUS - 1))
+			say("%s: %.1f us predicted, %.1f us simulated (%+.1f %%).", e.Device, e.PredictedUS, *e.LatencyUS, 100*(e.PredictedUS / *e.LatencyUS - 1))
 		}
 		if e.Fallback > 0 {
 			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.OperationCount)
@@ -115,10 +116,10 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintln(w, sampledText(e.Device, s))
 		}
 		if b := e.Bounded; b != nil {
-			fmt.Fprintf(w, "%s: of %d executions of parts that no state repeats %d were simulated; the others use the result of their program at the nearest clocks.\n", e.Device, b.Executions, b.Simulated)
+			say("%s: %d executions of parts were simulated; %d more take the time of the same program at the nearest clocks.", e.Device, b.Simulated, b.Executions-b.Simulated)
 		}
 		if x := e.Repeated; x != nil {
-			fmt.Fprintf(w, "%s: %d of %d executions that no state repeats were simulated; the others repeat one of three that lie within %.2f %% of each other (--exact simulates all).\n", e.Device, x.Simulated, x.Executions, 100*x.Spread)
+			say("%s: %d executions were simulated, until three in a row lay within %.2f %% of each other; %d more repeat one of the three (--exact simulates all).", e.Device, x.Simulated, 100*x.Spread, x.Executions-x.Simulated)
 		}
 		if e.Layers != nil {
 			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.String())
@@ -131,10 +132,15 @@ func (r *report) notes(w io.Writer) {
 	}
 }
 
-// classes writes the highest scores of outputs that have some.
+// classes writes the highest scores of outputs that have some: in one line where all devices have the same.
 func (r *report) classes(w io.Writer) {
+	type line struct{ output, classes string }
+	var devices []string
+	of := map[line][]string{} // devices
+	var lines []line
 	for i := range r.data.Runs {
 		e := &r.data.Runs[i]
+		some := false
 		for _, o := range e.Outputs {
 			if len(o.Top5) == 0 {
 				continue
@@ -143,12 +149,26 @@ func (r *report) classes(w io.Writer) {
 			for _, c := range o.Top5 {
 				classes = append(classes, c.String())
 			}
-			name := ""
+			l := line{classes: strings.Join(classes, "; ")}
 			if len(e.Outputs) > 1 {
-				name = " " + o.Name
+				l.output = " " + o.Name
 			}
-			fmt.Fprintf(w, "%s%s: class %s\n", e.Device, name, strings.Join(classes, "; "))
+			if of[l] == nil {
+				lines = append(lines, l)
+			}
+			of[l] = append(of[l], e.Device)
+			some = true
 		}
+		if some {
+			devices = append(devices, e.Device)
+		}
+	}
+	for _, l := range lines {
+		who := strings.Join(of[l], ", ")
+		if len(devices) > 1 && len(of[l]) == len(devices) {
+			who = "all devices"
+		}
+		fmt.Fprintln(w, cli.Wrap(fmt.Sprintf("%s%s: class %s", who, l.output, l.classes)))
 	}
 }
 
@@ -181,7 +201,7 @@ func (r *report) expensive(w io.Writer) (err error) {
 	try.E(operationTable(w, e, rows[:min(10, len(rows))]))
 	fmt.Fprintf(w, "\nTypes of operations on %s%s:\n", e.Device, rowsOf(e))
 	try.E(table.WriteText(w, typeColumns.Without("device").Without("energy").Without("DRAM"), r.typeRows(e, 8)))
-	fmt.Fprintln(w, "\nEvery word of these tables: nnsoc explain WORD; what to change: nnsoc advise; a page to look at: nnsoc report; all operations: --all.")
+	fmt.Fprintln(w, "\nEvery word of these tables: nnsoc explain WORD. What to change: nnsoc advise. A page to look at: nnsoc report.\nAll operations: --all.")
 	return nil
 }
 
@@ -217,7 +237,7 @@ func operationTable(w io.Writer, e *session.Run, rows []operationRow) error {
 func (r *report) spread(w io.Writer) {
 	for i := range r.data.Runs {
 		if x := r.data.Runs[i].Invocations; x != nil && x.MaxUS-x.MinUS > 0.0005*x.MeanUS {
-			fmt.Fprintf(w, "%s: %d invocations, first %.1f us, min %.1f, max %.1f, standard deviation %.1f; p50 %.1f, p90 %.1f, p99 %.1f\n",
+			fmt.Fprintf(w, "%s: %d invocations in us: first %.1f, min %.1f, max %.1f, standard deviation %.1f; p50 %.1f, p90 %.1f, p99 %.1f\n",
 				r.data.Runs[i].Device, x.Count, x.FirstUS, x.MinUS, x.MaxUS, x.StdUS, x.P50US, x.P90US, x.P99US)
 		}
 	}

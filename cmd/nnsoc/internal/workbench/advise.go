@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench/advise"
 	htmlreport "github.com/nnsoc/nnsoc/bench/report"
+	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
@@ -263,24 +265,27 @@ func (l *lab) changed(x *advise.Change, c *soc.Config, form *input.Form, f *advi
 	return l.runForm(c, form, f.device, h)
 }
 
+// print writes the best change, then a row per change, its reason below it.
 func (r *adviseReport) print(a *cli.App) error {
-	fmt.Fprintf(a.Out, "%s on %s of %s: %.1f us, %.1f uJ; %d changes proposed, %d simulated\n\n", r.Model, r.Device, r.SoC, r.LatencyUS, r.EnergyUJ, r.Proposed, len(r.Changes))
-	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "kind\tpredicted us\tsimulated us\tlatency\tenergy\tchange\twhy")
-	without, broken := 0, []adviceRow{}
-	for i := range r.Changes {
-		x := &r.Changes[i]
+	fmt.Fprintf(a.Out, "%s on %s of %s: %.1f us, %.1f uJ; %d changes proposed, %d simulated\n", r.Model, r.Device, r.SoC, r.LatencyUS, r.EnergyUJ, r.Proposed, len(r.Changes))
+	without, broken, saving := 0, []adviceRow{}, []adviceRow{}
+	for _, x := range r.Changes {
 		switch {
 		case x.Status != session.StatusOK:
-			broken = append(broken, *x)
+			broken = append(broken, x)
 		case x.GainPercent < r.least:
 			without++
 		default:
-			fmt.Fprintf(t, "%s\t%.1f\t%.1f\t%+.1f %%\t%+.1f %%\t%s\t%s\n", x.Kind, x.PredictedUS, x.SimulatedUS, -x.GainPercent, 100*(x.EnergyUJ/r.EnergyUJ-1), x.What, x.Why)
+			saving = append(saving, x)
 		}
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	if len(saving) > 0 {
+		best := &saving[0]
+		fmt.Fprintf(a.Out, "\n%s\n\n", a.Style().Bold(cli.Wrap(fmt.Sprintf("The best is a change of %s: %s. It takes %.1f us in place of %.1f (%+.1f %%) and %+.1f %% energy.",
+			best.subject(), best.What, best.SimulatedUS, r.LatencyUS, -best.GainPercent, 100*(best.EnergyUJ/r.EnergyUJ-1)))))
+		if err := r.table(a.Out, saving); err != nil {
+			return err
+		}
 	}
 	if without > 0 {
 		fmt.Fprintf(a.Out, "\n%d more save less than %g %%\n", without, r.least)
@@ -289,4 +294,56 @@ func (r *adviseReport) print(a *cli.App) error {
 		fmt.Fprintf(a.Out, "not possible: %s: %s %s\n", x.What, x.Status, x.Error)
 	}
 	return nil
+}
+
+// subject is what a change changes, in a sentence.
+func (x *adviceRow) subject() string {
+	if x.Kind == advise.Lowering || x.Kind == advise.Network || x.Kind == advise.Machine {
+		return "the " + x.Kind
+	}
+	return x.Kind
+}
+
+// adviceColumns is the most characters of a line of a change in the table.
+const adviceColumns = 64
+
+// table writes changes with their figures, each over its reason.
+func (r *adviseReport) table(w io.Writer, changes []adviceRow) error {
+	type line struct {
+		*adviceRow
+		text string
+	}
+	figure := func(of func(x *adviceRow) float64) func(line) any {
+		return func(l line) any {
+			if l.adviceRow == nil {
+				return ""
+			}
+			return of(l.adviceRow)
+		}
+	}
+	columns := table.Columns[line]{
+		{Name: "latency", Unit: "%", Digits: 1, Meaning: "change of the latency", Cell: figure(func(x *adviceRow) float64 { return -x.GainPercent })},
+		{Name: "energy", Unit: "%", Digits: 1, Meaning: "change of the energy", Cell: figure(func(x *adviceRow) float64 { return 100 * (x.EnergyUJ/r.EnergyUJ - 1) })},
+		{Name: "simulated", Unit: "us", Digits: 1, Meaning: "latency with the change", Cell: figure(func(x *adviceRow) float64 { return x.SimulatedUS })},
+		{Name: "predicted", Unit: "us", Digits: 1, Meaning: "the same before it was simulated", Cell: figure(func(x *adviceRow) float64 { return x.PredictedUS })},
+		{Name: "kind", Meaning: "what is changed", Cell: func(l line) any {
+			if l.adviceRow == nil {
+				return ""
+			}
+			return l.Kind
+		}},
+		{Name: "change, and why", Meaning: "the change, then its reason", Cell: func(l line) any { return l.text }},
+	}
+	var lines []line
+	for i := range changes {
+		x := &changes[i]
+		what, more, _ := strings.Cut(cli.WrapTo(adviceColumns, x.What), "\n")
+		lines = append(lines, line{x, what})
+		for _, text := range append(strings.Split(more, "\n"), strings.Split(cli.WrapTo(adviceColumns, x.Why), "\n")...) {
+			if text != "" {
+				lines = append(lines, line{nil, "  " + strings.TrimSpace(text)})
+			}
+		}
+	}
+	return table.WriteText(w, columns, lines)
 }

@@ -249,6 +249,54 @@ func (l *lab) sensitivity(k *soc.Key, model string, f *sensitivityFlags, base *t
 // negligible is an effect in percent that is not printed.
 const negligible = 0.005
 
+// answer says which key changes the latency most, and which of those without a public source.
+func (r *sensitivityReport) answer() string {
+	most := func(assumed bool) string {
+		var key *keyEntry
+		var trial *keyTrial
+		for i := range r.Keys {
+			e := &r.Keys[i]
+			if assumed && !e.Assumed {
+				continue
+			}
+			for _, x := range e.near() {
+				if size := math.Abs(x.LatencyPercent); size >= negligible && (trial == nil || size > math.Abs(trial.LatencyPercent)) {
+					key, trial = e, x
+				}
+			}
+		}
+		if trial == nil {
+			return ""
+		}
+		return fmt.Sprintf("%s (%v in place of %v: %+.2f %%)", key.Key, trial.Value, key.Value, trial.LatencyPercent)
+	}
+	all, assumed := most(false), most(true)
+	switch {
+	case all == "":
+		return ""
+	case assumed == "":
+		return "Latency depends most on " + all + ", and on no key that is assumed."
+	case assumed == all:
+		return "Latency depends most on " + all + ", which is assumed."
+	}
+	return "Latency depends most on " + all + ", and of what is assumed on " + assumed + "."
+}
+
+// near are the trials that ran with the smallest changes: by percent, else half and twice the value.
+func (e *keyEntry) near() (list []*keyTrial) {
+	for _, pair := range [][2]*keyTrial{{e.Lower, e.Higher}, {e.Halved, e.Doubled}} {
+		for _, x := range pair {
+			if x != nil && x.Status == session.StatusOK {
+				list = append(list, x)
+			}
+		}
+		if list != nil {
+			break
+		}
+	}
+	return list
+}
+
 func (r *sensitivityReport) print(a *cli.App, all bool) error {
 	fmt.Fprintf(a.Out, "%s on %s of %s: %.1f us, %.1f uJ\n", r.Model, r.Device, r.SoC, r.LatencyUS, r.EnergyUJ)
 	shown := slices.DeleteFunc(slices.Clone(r.Keys), func(e keyEntry) bool { return e.largest() < negligible })
@@ -263,6 +311,9 @@ func (r *sensitivityReport) print(a *cli.App, all bool) error {
 		}
 	}
 	fmt.Fprintf(a.Out, "%d keys tried, %d of them assumed; %d change latency or energy\n\n", len(r.Keys), assumed, effective)
+	if text := r.answer(); text != "" {
+		fmt.Fprintf(a.Out, "%s\n\n", a.Style().Bold(cli.Wrap(text)))
+	}
 	t := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "key\tvalue\t\tlatency -%v %%\t+%v %%\tx 1/2\tx 2\tenergy -%v %%\t+%v %%\tx 1/2\tx 2\t\n", r.ByPercent, r.ByPercent, r.ByPercent, r.ByPercent)
 	for i := range shown {
@@ -274,10 +325,13 @@ func (r *sensitivityReport) print(a *cli.App, all bool) error {
 		fmt.Fprintf(t, "%s\t%v\t%s\t", e.Key, e.Value, mark)
 		for _, which := range []func(*keyTrial) float64{func(t *keyTrial) float64 { return t.LatencyPercent }, func(t *keyTrial) float64 { return t.EnergyPercent }} {
 			for _, x := range []*keyTrial{e.Lower, e.Higher, e.Halved, e.Doubled} {
-				if x == nil {
+				switch {
+				case x == nil:
 					fmt.Fprint(t, "-\t")
-				} else {
-					fmt.Fprintf(t, "%+.2f %%\t", which(x)+0)
+				case math.Abs(which(x)) < negligible:
+					fmt.Fprint(t, "0\t")
+				default:
+					fmt.Fprintf(t, "%+.2f %%\t", which(x))
 				}
 			}
 		}
