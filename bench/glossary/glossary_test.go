@@ -66,7 +66,10 @@ func TestColours(t *testing.T) {
 func TestOneTable(t *testing.T) {
 	files := require.V(filepath.Glob("../report/page/*.js"))(t)
 	files = append(files, require.V(filepath.Glob("../plot/*.go"))(t)...)
-	require.Check(t, len(files) > 10, "%d files", len(files))
+	for _, more := range []string{"../mlts/page/*", "../../cmd/nnsoc/internal/*/*.html", "../../cmd/nnsoc/internal/partition/*.go", "../../cmd/nnsoc/internal/inspect/graph.go", "../../nn/graphdump/*.go"} {
+		files = append(files, require.V(filepath.Glob(more))(t)...)
+	}
+	require.Check(t, len(files) > 25, "%d files", len(files))
 	for _, f := range files {
 		text := strings.ToLower(string(require.File(t, f)))
 		for _, c := range Names() {
@@ -78,8 +81,19 @@ func TestOneTable(t *testing.T) {
 			require.Check(t, c != cause.Colour(), "%s is that of %s", c, cause)
 		}
 	}
+	for _, name := range []string{"cpu", "gpu", "dsp", "npu", "cpu:gold", "acme", "another"} {
+		fill, ink := Device(name)
+		require.Check(t, len(fill) == 7 && len(ink) == 7, "%s has %q and %q", name, fill, ink)
+		for _, cause := range Classes {
+			require.Check(t, fill != cause.Colour(), "%s has the colour of %s", name, cause)
+		}
+	}
+	for stall, want := range map[string]Class{"": Engine, "none": Engine, "issue": Engine, "launch": Software, "dram": Memory, "unit": Wait} {
+		require.Equal(t, want, SpanClass("12 CONV_2D", stall), stall)
+	}
+	require.Equal(t, WakeUp, SpanClass("cpu_wake", "dram"))
 	for name, want := range map[string]Class{"binder": Software, "execution": Engine, "cpu_wake": WakeUp, "copy in": Memory, "prefetch 3": Memory, "12 CONV_2D": Engine, "my_network": "", "12 monkeys": ""} {
-		require.Equal(t, want, SpanClass(name), name)
+		require.Equal(t, want, SpanClass(name, ""), name)
 	}
 }
 

@@ -1,6 +1,10 @@
 package glossary
 
-import "regexp"
+import (
+	"hash/fnv"
+	"regexp"
+	"slices"
+)
 
 // palette is what pages and plots draw with: Okabe and Ito's colours, which stay apart for colour-blind readers, then their
 // darker forms.
@@ -24,6 +28,22 @@ func Names() []string { return append([]string(nil), palette...) }
 // Others are the colours of what is no cause beside causes: none is that of one.
 func Others() []string { return append([]string(nil), palette[len(Classes):]...) }
 
+// engines are the colours of the engines of a phone; beside causes they are told apart too.
+var engines = map[string]string{"cpu": palette[15], "gpu": palette[11], "dsp": palette[9], "npu": palette[10]}
+
+// Device is the colour of a device on every page and in every graph, and that of text on it. Devices without one of their
+// own have one of the others by their name.
+func Device(name string) (fill, ink string) {
+	fill = engines[name]
+	if fill == "" {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(name))
+		rest := []string{palette[8], palette[12], palette[13], palette[14]}
+		fill = rest[h.Sum32()%uint32(len(rest))]
+	}
+	return fill, "#ffffff"
+}
+
 var (
 	// transfers are the names of spans that move data.
 	transfers = regexp.MustCompile(`^(copy|fetch|load|store|prefetch)`)
@@ -31,8 +51,9 @@ var (
 	operations = regexp.MustCompile(`^[0-9]+ [A-Z]`)
 )
 
-// SpanClass returns the cause of a span of a timeline by its name; "" of one that contains others, such as a network.
-func SpanClass(name string) Class {
+// SpanClass returns the cause of a span of a timeline: by its name, that of an operation by the stall reason that most of
+// its cycles are charged to, where one is known; "" of a span that contains others, such as a network.
+func SpanClass(name, stall string) Class {
 	for i := range words {
 		if w := &words[i]; w.Kind == Part && w.Word == name {
 			return w.Class
@@ -41,6 +62,8 @@ func SpanClass(name string) Class {
 	switch {
 	case transfers.MatchString(name):
 		return Memory
+	case operations.MatchString(name) && slices.ContainsFunc(words, func(w Word) bool { return w.Kind == Reason && w.Word == stall }):
+		return ClassOf(Reason, stall)
 	case operations.MatchString(name):
 		return Engine
 	}

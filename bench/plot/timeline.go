@@ -38,7 +38,7 @@ const other = "other"
 
 // kindOf is what a span is in the legend: its cause, or its kind.
 func kindOf(s *Span) (string, bool) {
-	if c := glossary.SpanClass(s.Kind); c != "" {
+	if c := glossary.SpanClass(s.Kind, ""); c != "" {
 		return string(c), true
 	}
 	return s.Kind, false

@@ -78,7 +78,8 @@ type pageData struct {
 	Layouts   [][]layout        `json:"layouts"` // of the networks, by file and run
 	Glossary  []glossary.Word   `json:"glossary"`
 	Causes    []cause           `json:"causes"`
-	Colours   []string          `json:"colours"` // of devices
+	Colours   []string          `json:"colours"` // of networks and strategies
+	Devices   map[string]string `json:"device_colours"`
 }
 
 // WriteHTML writes a self-contained page. Of two files of one network, or of two recorded runs, it shows the differences from the first
@@ -87,7 +88,7 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	if len(p.Files) == 0 || len(p.Names) != len(p.Files) {
 		return errors.New("a report of nothing")
 	}
-	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Advice: p.Advice, Glossary: glossary.All(), Colours: glossary.Names()}
+	d := pageData{Names: p.Names, Files: p.Files, Timelines: p.Timelines, Advice: p.Advice, Glossary: glossary.All(), Colours: glossary.Names(), Devices: map[string]string{}}
 	for _, c := range glossary.Classes {
 		d.Causes = append(d.Causes, cause{c, c.Colour()})
 	}
@@ -102,6 +103,9 @@ func (p *Page) WriteHTML(w io.Writer) error {
 		var list []layout
 		for k := range files[i].Runs {
 			list = append(list, placed(files[i].Runs[k].Operations))
+			for _, o := range files[i].Runs[k].Operations {
+				d.Devices[o.Device], _ = glossary.Device(o.Device)
+			}
 		}
 		d.Layouts = append(d.Layouts, list)
 	}

@@ -34,13 +34,19 @@ var logTag = regexp.MustCompile(`^\[[A-Z_]+\]`)
 type Recorder struct {
 	mu             sync.Mutex
 	timeline       Timeline
-	names          map[string]int
+	names          map[nameKey]int
 	spans, samples int
+}
+
+// nameKey is a name of spans with one cause: an operation has the same name on every device.
+type nameKey struct {
+	name  string
+	cause glossary.Class
 }
 
 // NewRecorder returns an empty one.
 func NewRecorder() *Recorder {
-	return &Recorder{names: map[string]int{}, timeline: Timeline{Processes: []*process{}, Names: []string{}, Counters: []*counter{}}}
+	return &Recorder{names: map[nameKey]int{}, timeline: Timeline{Processes: []*process{}, Names: []string{}, Counters: []*counter{}}}
 }
 
 type process struct {
@@ -109,19 +115,28 @@ func (r *Recorder) Span(process, track, name string, startFs, endFs int64, args 
 		r.timeline.Dropped++
 		return
 	}
-	n, ok := r.names[name]
-	if !ok {
-		n = len(r.names)
-		r.names[name] = n
-		r.timeline.Names = append(r.timeline.Names, name)
-		r.timeline.Causes = append(r.timeline.Causes, glossary.SpanClass(logTag.ReplaceAllString(name, "")))
-	}
-	s := span{us(startFs), us(max(startFs, endFs)), -1, n}
+	op, stall := -1, ""
 	for _, a := range args {
-		if op, ok := a.Value.(int); ok && a.Key == "operation" {
-			s.op = op
+		switch v := a.Value.(type) {
+		case int:
+			if a.Key == "operation" {
+				op = v
+			}
+		case string:
+			if a.Key == "stall" {
+				stall = v
+			}
 		}
 	}
+	key := nameKey{name, glossary.SpanClass(logTag.ReplaceAllString(name, ""), stall)}
+	n, ok := r.names[key]
+	if !ok {
+		n = len(r.names)
+		r.names[key] = n
+		r.timeline.Names = append(r.timeline.Names, name)
+		r.timeline.Causes = append(r.timeline.Causes, key.cause)
+	}
+	s := span{us(startFs), us(max(startFs, endFs)), op, n}
 	k := r.process(process).track(track)
 	k.Spans = append(k.Spans, s)
 }

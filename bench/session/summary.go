@@ -81,8 +81,10 @@ func (r *Run) subject() string {
 		return "the plan by prediction (auto)"
 	case nnrt.ByStrategy:
 		return "Android's division (" + nnrt.ByStrategy + ")"
+	case "cpu", "gpu", "dsp", "npu":
+		return "the " + r.Device
 	}
-	return "the " + r.Device
+	return r.Device // of a driver from outside
 }
 
 // consistsOf says which parts of a latency are outside of the engine, and which type of operation takes most of the rest.

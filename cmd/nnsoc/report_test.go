@@ -215,6 +215,9 @@ const t0 = times(); press(q("#timeline .scroll"), "+"); const t1 = times(); pres
 seen.zoom = [t0, t1, t2, times()].map(t => [t[0], t[t.length - 1]]);
 const fills = () => new Set(all("#graph rect").map(e => e.getAttribute("fill"))).size;
 seen.colours = ["device", "time", "energy", "stall"].map(k => { button("graph", k).click(); return [button("graph", k).getAttribute("aria-pressed"), fills()]; });
+const dot = op => { const i = q('#operations tr[data-op="' + op + '"] .dot'); return i && i.style.background; }, paint = c => { const e = document.createElement("i"); e.style.background = c; return e.style.background; };
+const spans = all("#timeline rect[data-op]").filter(e => e.dataset.op >= 0 && /^\d+ [A-Z]/.test(e.textContent));
+seen.spans = [spans.length, spans.filter(e => paint(e.getAttribute("fill")) !== dot(e.dataset.op)).length];
 seen.paper = getComputedStyle(document.body).backgroundColor;
 seen.small = all("nav select, button, input, .scroll, tr[data-op]").filter(e => e.tabIndex < 0).length;
 for (const r of document.styleSheets[0].cssRules) if (r.media && r.media.mediaText === "print") r.media.mediaText = "all";
@@ -245,6 +248,7 @@ func TestReportReader(t *testing.T) {
 		Next, InGraph, Clicked int
 		Zoom                   [4][2]float64
 		Colours                [4][2]any
+		Spans                  [2]int // of operations, and those without the colour that their cause has in the table
 		Paper                  string
 		Small                  int
 		Printed                [3]any
@@ -294,6 +298,7 @@ func TestReportReader(t *testing.T) {
 		t.Errorf("said %q, the next is %d, in the graph %d, clicked %d", s.Said, s.Next, s.InGraph, s.Clicked)
 	}
 	a, b := s.Zoom[0][0], s.Zoom[0][1]
+	require.Check(t, s.Spans[0] > 10 && s.Spans[1] == 0, "%d spans of operations, %d not in the colour of their cause", s.Spans[0], s.Spans[1])
 	want := [4][2]float64{{a, b}, {a + (b-a)/4, a + (b-a)*3/4}, {a + (b-a)*3/8, a + (b-a)*7/8}, {a, b}}
 	for i := range want {
 		for k := range want[i] {

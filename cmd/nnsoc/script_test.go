@@ -78,6 +78,9 @@ func TestReadme(t *testing.T) {
 	elsewhere["vts nnapi/*conv2d* --device dsp"], elsewhere["partition islands_float"] = "TestCorpus of hal/driver/dspdriver", "TestStrategies"
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "cmd", "nnsoc", "testdata"), os.DirFS("testdata")))
+	for _, name := range []string{"go.mod", "go.sum"} { // of a checkout to build a driver against
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), require.File(t, filepath.Join(root, name)), 0o600))
+	}
 	t.Chdir(dir)
 	n, made := 0, map[string]bool{}
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {

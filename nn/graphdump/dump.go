@@ -28,9 +28,6 @@ var lifetimes = map[nn.Lifetime]string{
 	nn.ConstantCopy: ": COPY", nn.ConstantReference: ": REF", nn.NoValue: ": NO", nn.LifetimeSubgraph: ": SUBGRAPH",
 }
 
-// colors colour parts by their device, in the order in which devices come; they repeat.
-var colors = []string{"#b3cde3", "#ccebc5", "#fbb4ae", "#decbe4", "#fed9a6", "#ffffcc"}
-
 // Devices are the names of the devices on which operations run; nil: unknown.
 type Devices []string
 
@@ -38,6 +35,16 @@ type Devices []string
 type Placement struct {
 	Devices Devices
 	Notes   []string
+	// Colour is the colour of a device and that of text on it, as #rrggbb.
+	Colour func(device string) (fill, ink string)
+}
+
+// colour is the colour of an operation's device and that of text on it, "" without a device.
+func (p *Placement) colour(op int) (fill, ink string) {
+	if op >= len(p.Devices) || p.Devices[op] == "" {
+		return "", ""
+	}
+	return p.Colour(p.Devices[op])
 }
 
 func (p *Placement) note(op int) string {
@@ -45,14 +52,6 @@ func (p *Placement) note(op int) string {
 		return ""
 	}
 	return p.Notes[op]
-}
-
-// color is the color of an operation's device, "" without one.
-func (d Devices) color(op int) string {
-	if op >= len(d) || d[op] == "" {
-		return ""
-	}
-	return colors[slices.Index(d.names(), d[op])%len(colors)]
 }
 
 // names are the devices, in the order in which they come.
@@ -117,9 +116,9 @@ func WriteDivided(w io.Writer, title string, m *nn.Model, p Placement) error {
 		if n := p.note(i); n != "" {
 			label += "\\n" + n
 		}
-		if c := p.Devices.color(i); c != "" {
+		if fill, ink := p.colour(i); fill != "" {
 			label += "\\non " + p.Devices[i]
-			order += fmt.Sprintf(" style=filled fillcolor=%q", c)
+			order += fmt.Sprintf(" style=filled fillcolor=%q fontcolor=%q", fill, ink)
 		}
 		fmt.Fprintf(out, "    n%d [shape=box%s label=\"%d: %s\"]\n", i, order, i, label)
 		for k, x := range op.Inputs {

@@ -10,7 +10,8 @@ import (
 // node is a box of a drawing: an operation, an input or output of the model.
 type node struct {
 	lines   []string
-	fill    string
+	fill    string // of its box
+	ink     string // of its text
 	rounded bool
 }
 
@@ -42,7 +43,8 @@ func placed(m *nn.Model, p Placement) *drawing {
 	}
 	for i := range g.Operations {
 		op := &g.Operations[i]
-		n := node{lines: operationLines(g, i), fill: p.Devices.color(i)}
+		n := node{lines: operationLines(g, i)}
+		n.fill, n.ink = p.colour(i)
 		if note := p.note(i); note != "" {
 			n.lines = slices.Insert(n.lines, 1, note)
 		}

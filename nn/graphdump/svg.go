@@ -31,8 +31,9 @@ func SVG(w io.Writer, title string, m *nn.Model, p Placement) error {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" font-family="monospace" font-size="11">`+"\n<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 		width, height, html.EscapeString(title))
 	at := float64(margin)
-	for k, n := range p.Devices.names() {
-		fmt.Fprintf(out, "<rect x=\"%.0f\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"black\"/><text x=\"%.0f\" y=\"%d\">%s</text>\n", at, margin, colors[k%len(colors)], at+16, margin+10, html.EscapeString(n))
+	for _, n := range p.Devices.names() {
+		fill, _ := p.Colour(n)
+		fmt.Fprintf(out, "<rect x=\"%.0f\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\" stroke=\"black\"/><text x=\"%.0f\" y=\"%d\">%s</text>\n", at, margin, fill, at+16, margin+10, html.EscapeString(n))
 		at += 16 + textWidth*float64(len(n)) + margin
 	}
 	for i := range d.edges {
@@ -90,7 +91,7 @@ func (n *node) draw(out io.Writer, x, top float64) {
 	w := n.width()
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" fill=\"%s\" stroke=\"black\"/>\n", x-w/2, top, w, n.height(), round, fill)
 	for k, l := range n.lines {
-		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x, top+float64(k+1)*lineHeight, html.EscapeString(l))
+		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"%s\">%s</text>\n", x, top+float64(k+1)*lineHeight, cmp.Or(n.ink, "black"), html.EscapeString(l))
 	}
 }
 

@@ -54,7 +54,8 @@ func TestSVG(t *testing.T) {
 	m := fan(3)
 	m.Main.Operands[0].Name = "<a & b>"
 	var b strings.Builder
-	p := Placement{Devices{"npu", "npu", "", "cpu", "npu"}, []string{"", "cascade 1 of 4 turns"}}
+	colours := map[string]string{"npu": "#111111", "cpu": "#222222"}
+	p := Placement{Devices{"npu", "npu", "", "cpu", "npu"}, []string{"", "cascade 1 of 4 turns"}, func(device string) (string, string) { return colours[device], "#eeeeee" }}
 	require.NoError(t, SVG(&b, "x < y", m, p))
 	boxes := map[string]int{}
 	for dec := xml.NewDecoder(strings.NewReader(b.String())); ; {
@@ -73,13 +74,13 @@ func TestSVG(t *testing.T) {
 		}
 	}
 	// With the legend; two of input and output, the ground and the operation of no device.
-	require.Check(t, boxes[colors[0]] == 4 && boxes[colors[1]] == 2 && boxes["#e0e0e0"] == 2 && boxes["white"] == 2, "boxes %v", boxes)
+	require.Check(t, boxes[colours["npu"]] == 4 && boxes[colours["cpu"]] == 2 && boxes["#e0e0e0"] == 2 && boxes["white"] == 2, "boxes %v", boxes)
 	for _, want := range []string{"input 0 &lt;a &amp; b&gt;", "3: ADD", "[2] I32 = 3", ">cascade 1 of 4 turns</text>", "<title>x &lt; y</title>"} {
 		require.Check(t, strings.Contains(b.String(), want), "no %q in\n%s", want, b.String())
 	}
 	b.Reset()
 	require.NoError(t, WriteDivided(&b, "x", m, p))
-	if n := strings.Count(b.String(), colors[0]); n != 3 || !strings.Contains(b.String(), `label="3: ADD\n[2] I32 = 3\non cpu"`) {
+	if n := strings.Count(b.String(), `fillcolor="#111111" fontcolor="#eeeeee"`); n != 3 || !strings.Contains(b.String(), `label="3: ADD\n[2] I32 = 3\non cpu"`) {
 		t.Errorf("%d operations in the first colour:\n%s", n, b.String())
 	}
 	if n := strings.Count(b.String(), `\ncascade 1 of 4 turns\non npu"`); n != 1 {

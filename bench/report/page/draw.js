@@ -2,7 +2,7 @@
 // What pages draw with: the data in the page, elements, colours, tables, numbers.
 const NS = "http://www.w3.org/2000/svg";
 const data = JSON.parse(document.getElementById("data").textContent);
-// The colours of devices, networks and strategies.
+// The colours of networks and strategies.
 const colours = data.colours;
 // The words of the page, for tooltips.
 const words = data.glossary || [];

@@ -61,7 +61,8 @@ function fillOf(r, ops) {
     const key = by === "energy" ? "energy_uj" : "time_us", top = most(key);
     return { fill: o => heat((o[key] || 0) / top), explain: s => note(s, `blue: 0, yellow: ${fixed(top, 1)} ${by === "energy" ? "uJ" : "us"}`) };
   }
-  if (by === "device") return { fill: o => { seen.add(o.device); return colourOf(o.device); }, explain: s => legend(s, seen, colourOf) };
+  const ofDevice = name => data.device_colours[name];
+  if (by === "device") return { fill: o => { seen.add(o.device); return ofDevice(o.device); }, explain: s => legend(s, seen, ofDevice) };
   return { fill: o => { seen.add(causeOf("stall reason", o.bound_by)); return reasonColour(o.bound_by); }, explain: s => legendOf(s, seen) };
 }
 

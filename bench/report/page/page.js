@@ -153,8 +153,9 @@ function timeline() {
   let lo = Infinity, hi = 0;
   for (const k of tracks) { k.rows = 1; for (const { x, depth } of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); k.rows = Math.max(k.rows, depth + 1); } }
   const bare = n => t.names[n].replace(/^\[[A-Z_]+\]/, ""), seen = new Set();
-  // causeOfSpan is that of its name, the engine's for kernels of operations; what contains parts has none.
-  const causeOfSpan = (n, op) => (t.causes || [])[n] || (op >= 0 ? causes[0].name : "");
+  // causeOfSpan is that of the span; a kernel has that of its operation, and what contains parts has none.
+  const boundBy = new Map(r.run.operations.map(o => [o.index, o.bound_by]));
+  const causeOfSpan = (n, op) => (t.causes || [])[n] || (op >= 0 ? causeOf("stall reason", boundBy.get(op) || "issue") : "");
   const span = hi - lo || 1, ROW = 15, left = narrow() ? 0 : 190, head = left ? 4 : 18;
   const c = el(s, "p", { class: "controls" }), box = el(s, "div", { class: "scroll", tabindex: 0, "aria-label": "timeline: + and - zoom, arrows move" }), under = el(s, "div");
   const draw = () => {
@@ -181,7 +182,7 @@ function timeline() {
       top += k.rows * ROW + head;
     }
     legendOf(under, seen);
-    note(under, "A span stands below the one that contains it; operations alternate in shade.");
+    note(under, "A span stands below the one that contains it. An operation has the colour of what most of its cycles are charged to; neighbours differ in shade.");
     mark();
   };
   const zoom = (f, at = 0.5) => { const w = Math.min(1, Math.max(1e-5, (state.to - state.from) * f)), m = state.from + (state.to - state.from) * at; state.from = Math.max(0, Math.min(1 - w, m - w * at)); state.to = state.from + w; draw(); };

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
@@ -117,7 +118,7 @@ func dividedOn(m *machine.Machine, model *nn.Model, device string) (p graphdump.
 		return p, nil, err
 	}
 	n := len(model.Main.Operations)
-	p = graphdump.Placement{Devices: make(graphdump.Devices, n), Notes: make([]string, n)}
+	p = graphdump.Placement{Devices: make(graphdump.Devices, n), Notes: make([]string, n), Colour: glossary.Device}
 	for k := range c.Steps() {
 		s := c.Step(k)
 		for _, i := range s.Operations {

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-)
 
-// deviceColors colour devices in the order of the SoC; they repeat.
-var deviceColors = []string{"#b3cde3", "#ccebc5", "#fbb4ae", "#decbe4", "#fed9a6", "#ffffcc"}
+	"github.com/nnsoc/nnsoc/bench/glossary"
+)
 
 // dot writes the plan of the strategy with the best simulated objective: a box
 // per part, operations within, an edge per tensor with its bytes.
@@ -28,8 +27,9 @@ func (r *PartitionReport) dot(out io.Writer) error {
 		fmt.Sprintf("%s, strategy %s: %.1f us, %.1f uJ", r.Model, best.Name, us, uj))
 	for k, s := range best.steps {
 		fmt.Fprintf(&b, "  subgraph cluster_%d {\n    label=%q;\n", k, fmt.Sprintf("part %d on %s", k, p.DeviceName(s.Device)))
+		fill, ink := glossary.Device(p.DeviceName(s.Device))
 		for _, i := range s.Operations {
-			fmt.Fprintf(&b, "    o%d [label=%q, fillcolor=%q];\n", i, fmt.Sprintf("%d %s", i, p.Graph.Operations[i].Type), deviceColors[s.Device%len(deviceColors)])
+			fmt.Fprintf(&b, "    o%d [label=%q, fillcolor=%q, fontcolor=%q];\n", i, fmt.Sprintf("%d %s", i, p.Graph.Operations[i].Type), fill, ink)
 		}
 		b.WriteString("  }\n")
 	}

@@ -235,10 +235,10 @@ func printFuzz(a *cli.App, r *fuzzReport) error {
 		return err
 	}
 	if len(untouched) > 0 {
-		fmt.Fprintf(a.Out, "not drawn: %d of %d\n", len(untouched), len(r.Coverage))
+		fmt.Fprintf(a.Out, "not drawn in %d models: %d of %d operations and types (more --count reaches them)\n", r.Cases, len(untouched), len(r.Coverage))
 	}
 	if r.Undeclared > 0 {
-		fmt.Fprintf(a.Out, "not declared by %s, not drawn: %d operations and types (nnsoc ops lists what it declares)\n", r.Device, r.Undeclared)
+		fmt.Fprintf(a.Out, "never drawn, since %s does not declare them: %d operations and types (nnsoc ops lists what it declares)\n", r.Device, r.Undeclared)
 	}
 	same := 0
 	for i := range r.Failures {
