@@ -27,7 +27,7 @@ func (r *Report) Summary() []string {
 	if second != nil {
 		first += ", " + faster(*second.LatencyUS / *best.LatencyUS) + " " + second.subject()
 		switch ratio := *best.EnergyUJ / *second.EnergyUJ; {
-		case ratio >= 2:
+		case ratio >= 1.05:
 			first += fmt.Sprintf(", for %.1f times its energy", ratio)
 		case ratio > 0:
 			first += fmt.Sprintf(", for %.0f %% of its energy", 100*ratio)

@@ -41,17 +41,17 @@ function pareto() {
   const s = section("pareto"), list = chosen().strategies, misses = list.some(x => x.missed > 0), H = 260, L = 64, W = room(), value = x => misses ? x.missed : x.mean_ms;
   s.firstElementChild.textContent = misses ? "Energy and missed deadlines" : "Energy and mean time to the result";
   if (!misses) note(s, "No strategy misses a deadline.");
-  const g = svg(s, W, H + 20, s.firstElementChild.textContent), top = Math.max(...list.map(value), 1e-9) * 1.1, y = v => H - 6 - (H - 20) * v / top;
+  const g = svg(s, W, H + 20, s.firstElementChild.textContent), most = Math.max(...list.map(value), 1e-9), least = misses ? 0 : Math.min(...list.map(value)), gap = (most - least || most) * 0.1, bottom = Math.max(0, least - gap), top = most + gap, y = v => H - 6 - (H - 20) * (v - bottom) / (top - bottom);
   const low = Math.min(...list.map(x => x.energy_uj)) / 1000, high = Math.max(...list.map(x => x.energy_uj)) / 1000, pad = (high - low || high || 1) * 0.08, at = xAxis(g, L, W - L - 8, 0, H, Math.max(0, low - pad), high + pad, "mJ");
-  for (const v of ticks(0, top, 5)) if (!misses || Number.isInteger(v)) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 8, y1: y(v), y2: y(v) }); el(g, "svg:text", { x: L - 6, y: Math.max(10, y(v) + 4), "text-anchor": "end" }, misses ? fixed(v, 0) : +v.toPrecision(3) + " ms"); }
+  for (const v of ticks(bottom, top, 5)) if (!misses || Number.isInteger(v)) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 8, y1: y(v), y2: y(v) }); el(g, "svg:text", { x: L - 6, y: Math.max(10, y(v) + 4), "text-anchor": "end" }, misses ? fixed(v, 0) : +v.toPrecision(4) + " ms"); }
   const place = x => ({ x: at(x.energy_uj / 1000), y: y(value(x)) });
   const front = list.filter(a => !list.some(b => value(b) <= value(a) && b.energy_uj <= a.energy_uj && (value(b) < value(a) || b.energy_uj < a.energy_uj))).sort((a, b) => a.energy_uj - b.energy_uj);
   if (front.length) el(g, "svg:path", { class: "axis", d: "M" + front.map(x => `${place(x).x} ${place(x).y}`).join("L") });
   const placed = list.map(x => ({ x: place(x).x - 6, y: place(x).y + 5, w: 12 }));
   list.forEach((x, i) => el(el(g, "svg:circle", { cx: place(x).x, cy: place(x).y, r: 6, fill: colourOf(x.name), tabindex: 0, class: i === state.strategy ? "selected" : "node", onclick: () => choose(i) }), "svg:title", {}, `${x.name}: ${x.missed} missed, ${mJ(x.energy_uj)}, mean ${fixed(x.mean_ms, 3)} ms`));
-  for (const x of [...front, ...list.filter(x => !front.includes(x))]) { // names at the first free place beside their points
+  for (const x of [...front, ...list.filter(x => !front.includes(x))]) { // names at the first free place beside their points: above the line that joins the best
     const w = x.name.length * 6.6 + 4, p = place(x);
-    for (const [dx, dy] of [[9, 4], [-w - 8, 4], [9, -9], [9, 17], [-w - 8, -9], [-w - 8, 17], [-w / 2, -12], [-w / 2, 22]]) {
+    for (const [dx, dy] of [[9, -9], [9, 4], [-w - 8, 4], [-w - 8, 17], [9, 17], [-w - 8, -9], [-w / 2, -12], [-w / 2, 22]]) {
       const q = { x: p.x + dx, y: p.y + dy };
       if (q.x < L || q.x + w > W || q.y < 10 || q.y > H - 2 || placed.some(o => q.x < o.x + o.w && o.x < q.x + w && Math.abs(o.y - q.y) < 12)) continue;
       placed.push({ ...q, w }); el(g, "svg:text", q, x.name); break;
