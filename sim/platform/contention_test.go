@@ -26,7 +26,7 @@ func TestSlowdownIsComputable(t *testing.T) {
 			m := machine(t, "pixel4", alike)
 			worker := func() error {
 				_, err := m.Execute(platform.Request{Engine: soc.EngineDSP, Buffers: 1}, func(k platform.Conditions) (platform.Outcome, error) {
-					took[i] = compute + stream(k.Memory, 1<<28, bytes, inFlight)
+					took[i] = compute + stream(k.Memory, 3<<28, bytes, inFlight) // not the bytes of the other, which would be fetched once
 					return platform.Outcome{Time: took[i]}, nil
 				})
 				return err

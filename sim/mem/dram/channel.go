@@ -11,6 +11,8 @@ type channel struct {
 	movedReads  moveLog // when the last bursts moved
 	movedWrites moveLog
 	buffer      writeBuffer
+	flying      issueTable // reads whose commands are to come
+	leaving     issueTable // writes that have left the buffer
 }
 
 // moveLog is when the last bursts moved, in rising order, as runs of one per clock.
@@ -56,14 +58,16 @@ func (c *channel) reset() {
 	c.movedReads.clear()
 	c.movedWrites.clear()
 	c.buffer.clear()
+	c.flying.clear()
+	c.leaving.clear()
 }
 
 // read plans n consecutive bursts of a row that arrive at clock k, and returns the clock after their data.
 func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 	done := k + 1
-	if c.buffer.waiting > 0 {
+	if c.buffer.waiting > 0 || c.lastWrite >= k {
 		c.idle(k)
-		for ; n > 0 && c.buffer.has(burst); n-- {
+		for ; n > 0 && (c.buffer.has(burst) || c.leaving.until(burst, k) != never); n-- {
 			burst++
 			c.count[Forward]++
 		}
@@ -71,8 +75,21 @@ func (c *channel) read(k int64, burst uint64, n int64, r *Request) int64 {
 			return done
 		}
 	}
+	if c.lastRead >= k {
+		for at := c.flying.until(burst, k); n > 0 && at != never; at = c.flying.until(burst, k) {
+			done = max(done, at+c.t.rl+c.t.burst)
+			burst++
+			n--
+			c.count[Merge]++
+		}
+		if n == 0 {
+			return done
+		}
+	}
 	c.count[ReadBurst] += n
-	return max(done, c.enter(k+1, n, r, &c.movedReads)+c.t.rl+c.t.burst)
+	last := c.enter(k+1, n, r, &c.movedReads)
+	c.flying.add(burst, n, last, c.t.burst)
+	return max(done, last+c.t.rl+c.t.burst)
 }
 
 // readAccept is the first clock from k on at which the read queue accepts a burst.
@@ -92,7 +109,7 @@ func (c *channel) write(k int64, burst uint64, n int64, r *Request) int64 {
 	if b.waiting > b.idle {
 		c.idle(k)
 	}
-	for ; n > 0 && b.has(burst); n-- {
+	for ; n > 0 && (b.has(burst) || c.lastWrite >= k && c.leaving.until(burst, k) != never); n-- {
 		burst++
 		c.count[Merge]++
 	}
@@ -123,7 +140,8 @@ func (c *channel) drain(k int64) {
 	b := &c.buffer
 	for i := range b.writes {
 		w := &b.writes[i]
-		c.enter(k, w.n, &w.Request, &c.movedWrites)
+		last := c.enter(k, w.n, &w.Request, &c.movedWrites)
+		c.leaving.add(w.burst, w.n, last, c.t.burst)
 	}
 	c.count[WriteBurst] += int64(b.waiting)
 	c.count[Drain]++

@@ -17,7 +17,7 @@ const (
 	RowConflict
 	Drain            // batches of posted writes
 	Forward          // reads answered from the write buffer
-	Merge            // writes to a burst that was in the write buffer
+	Merge            // writes to a burst that was in the write buffer, and reads of one that was on its way
 	SelfRefreshEntry // times a channel entered self-refresh
 	ClockChange      // of all channels
 	numEvents

@@ -419,3 +419,29 @@ func BenchmarkDRAMCopy(b *testing.B) {
 		memtest.Write(d, now, 1<<24+1<<14+addr, 128)
 	}
 }
+
+// TestReadOnItsWay: a read of a burst whose command is still to come is done with it and fetches nothing; once the command is
+// issued the burst is read again. A burst that has left the write buffer is answered from there until it is written.
+func TestReadOnItsWay(t *testing.T) {
+	ck := func(n int64) sim.Time { return sim.Time(n) * 468_750 }
+	bursts := func(d *dram.DRAM) int64 { return d.Counters()[dram.ReadBurst].Value }
+	d := memtest.NewDRAM(t, golden)
+	done := memtest.Read(d, 0, 0, 64) // of a closed row
+	require.Same(t, done, memtest.Read(d, ck(1), 32, 32), "a read of a burst on its way")
+	require.Same(t, 2, bursts(d), "bursts read")
+	require.Same(t, 1, d.Counters()[dram.Merge].Value, "reads merged")
+	again := memtest.Read(d, ck(3), 32, 64) // one burst on its way, one of its own
+	require.Check(t, again > done && bursts(d) == 3, "%v after %v, %d bursts", again, done, bursts(d))
+	memtest.Read(d, done, 0, 32)
+	require.Same(t, 4, bursts(d), "bursts read after the first is there")
+
+	d = memtest.NewDRAM(t, golden)
+	start := ck(1000)
+	for i := range uint64(32) { // the buffer is full, and written
+		memtest.Write(d, start, i/8*1024+i%8*32, 32)
+	}
+	require.Same(t, start+ck(1), memtest.Read(d, start, 3*1024+7*32, 32), "a read of a burst to be written")
+	require.Same(t, 0, bursts(d), "bursts read")
+	memtest.Read(d, start+ck(2000), 3*1024+7*32, 32)
+	require.Same(t, 1, bursts(d), "bursts read after the write")
+}
