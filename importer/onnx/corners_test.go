@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/importer/onnx"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/internal/require"
 )
@@ -101,6 +102,20 @@ var corners = []corner{
 	{"a scalar by axes of the execution", 13, func(n *network) string {
 		return n.add("Unsqueeze", []string{n.add("Squeeze", []string{n.given(onnxfile.Float, []int64{1, 1}, 5), n.given(onnxfile.Int64, []int64{2}, 0, -1)}), n.given(onnxfile.Int64, []int64{1}, 0)})
 	}, onnxfile.Float, []int64{1}, []float64{5}},
+	{"parts by number", 13, func(n *network) string {
+		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{1, 5}, 1, 2, 3, 4, 5), n.whole(onnxfile.Int64, 2)}, attribute("axis", -1))
+		s = n.add("SequenceErase", []string{s, n.whole(onnxfile.Int64, -2)})
+		s = n.add("SequenceInsert", []string{s, n.add("SequenceAt", []string{s, n.whole(onnxfile.Int64, -1)}), n.whole(onnxfile.Int64, 0)})
+		return n.add("ConcatFromSequence", []string{s}, attribute("axis", 1))
+	}, onnxfile.Float, []int64{1, 4}, []float64{5, 1, 2, 5}},
+	{"as many as parts", 13, func(n *network) string {
+		s := n.add("SequenceConstruct", []string{n.given(onnxfile.Float, []int64{2}, 1, 2), n.given(onnxfile.Float, []int64{1}, 3)})
+		return n.add("SequenceLength", []string{n.add("Identity", []string{s})})
+	}, onnxfile.Int64, nil, []float64{2}},
+	{"parts on top of each other", 13, func(n *network) string {
+		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{2, 2}, 1, 2, 3, 4)}, attribute("axis", 1), attribute("keepdims", 0))
+		return n.add("ConcatFromSequence", []string{s}, attribute("axis", 0), attribute("new_axis", 1))
+	}, onnxfile.Float, []int64{2, 2}, []float64{1, 3, 2, 4}},
 	{"a size of the execution", 13, func(n *network) string {
 		return n.add("Resize", []string{n.given(onnxfile.Float, []int64{1, 1, 1, 2}, 1, 2), "", "", n.given(onnxfile.Int64, []int64{4}, 1, 1, 1, 4)}, attribute("mode", "linear"))
 	}, onnxfile.Float, []int64{1, 1, 1, 4}, []float64{1, 1.25, 1.75, 2}},
@@ -114,6 +129,29 @@ var corners = []corner{
 		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
 		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))
 	}, onnxfile.Float, nil, []float64{math.Log(8)}},
+}
+
+// TestSequenceRefusals: sequences that NNAPI's tensors cannot be, and positions that are none.
+func TestSequenceRefusals(t *testing.T) {
+	for want, draw := range map[string]func(n *network, s string) string{
+		"Relu (1): it reads a sequence as a tensor": func(n *network, s string) string { return n.add("Relu", []string{s}) },
+		"position 2 of a sequence of 2":             func(n *network, s string) string { return n.add("SequenceAt", []string{s, n.whole(onnxfile.Int64, 2)}) },
+		"position -1 of a sequence of 2": func(n *network, s string) string {
+			return n.add("SequenceErase", []string{s, n.whole(onnxfile.Int64, -3)})
+		},
+		"(\"x1\") is known only during execution": func(n *network, s string) string {
+			return n.add("SequenceAt", []string{s, n.given(onnxfile.Int64, nil, 1)})
+		},
+		"input 0 is a tensor, a sequence is needed": func(n *network, s string) string { return n.add("SequenceLength", []string{"x0"}) },
+		"it reads an optional value that is absent": func(n *network, s string) string { return n.add("Relu", []string{n.add("Optional", nil)}) },
+		"(1): is a sequence or an absent value":     func(n *network, s string) string { return s },
+	} {
+		n := &network{opset: 15}
+		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{2}, 1, 2)})
+		n.graph.Outputs = []*onnxfile.Value{{Name: draw(n, s), Type: onnxfile.Float}}
+		_, err := onnx.Import(n.bytes(), nil)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 // TestCorners holds corners of operators, which random networks found beside ONNX Runtime.

@@ -172,7 +172,12 @@ func (g *graph) convertMain() (err error) {
 		g.Failf("no outputs")
 	}
 	for k, v := range g.file.Outputs {
-		x := g.real(g.lookup(v.Name), false)
+		y := g.lookup(v.Name)
+		if y.sequence || y.absent {
+			g.im.refused.Add(fmt.Sprintf("output %q", v.Name), "is a sequence or an absent value, NNAPI has tensors only", "", "an output for each element")
+			return nil
+		}
+		x := g.real(y, false)
 		if list, ok := g.Wide[x]; ok {
 			g.Failf("output %d is the constant %v, which does not fit 32 bits", k, list)
 		}
@@ -188,7 +193,7 @@ func (g *graph) convertMain() (err error) {
 // declareInput makes an input of the network.
 func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
 	if v.Kind != "" {
-		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a "+v.Kind+", NNAPI has tensors only", "", "")
+		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is of kind "+v.Kind+", NNAPI has tensors only", "", "an input for each element")
 		g.values[v.Name] = &value{missing: true}
 		return
 	}
@@ -246,23 +251,21 @@ type Unsupported = lowering.Unsupported
 
 // Reasons that several operators share.
 const (
-	noStrings   = "NNAPI has no strings"
-	noSequences = "NNAPI has no sequences of tensors"
-	noRandom    = "NNAPI draws from categories only"
-	noBits      = "NNAPI has no operations on bits of integers"
-	noFourier   = "NNAPI has no Fourier transform"
-	noTraining  = "it belongs to training"
-	noClassic   = "operators of classic machine learning are none of networks"
+	noStrings  = "NNAPI has no strings"
+	noRandom   = "NNAPI draws from categories only"
+	noBits     = "NNAPI has no operations on bits of integers"
+	noFourier  = "NNAPI has no Fourier transform"
+	noTraining = "it belongs to training"
+	noClassic  = "operators of classic machine learning are none of networks"
 )
 
 // insteadOf are the nearest things that work, by the reason of a refusal.
 var insteadOf = map[string]string{
-	noStrings:   "numbers of words as inputs, looked up by the app",
-	noSequences: "a tensor of more dimensions, or an output for each element",
-	noRandom:    "the random numbers as an input of the network",
-	noFourier:   "a MatMul with the matrix of the transform, for a known length",
-	noTraining:  "the network exported for inference",
-	noClassic:   "the network cut in front of it",
+	noStrings:  "numbers of words as inputs, looked up by the app",
+	noRandom:   "the random numbers as an input of the network",
+	noFourier:  "a MatMul with the matrix of the transform, for a known length",
+	noTraining: "the network exported for inference",
+	noClassic:  "the network cut in front of it",
 }
 
 // absentOperators are the operators that no operations of NNAPI express.
@@ -287,18 +290,6 @@ var absentOperators = []operator{
 	{name: "RandomUniformLike", lacks: noRandom},
 	{name: "Bernoulli", lacks: noRandom},
 	{name: "Multinomial", lacks: "its seed is an attribute, NNAPI's draws depend on seeds at execution"},
-	{name: "SequenceAt", lacks: noSequences},
-	{name: "SequenceConstruct", lacks: noSequences},
-	{name: "SequenceEmpty", lacks: noSequences},
-	{name: "SequenceErase", lacks: noSequences},
-	{name: "SequenceInsert", lacks: noSequences},
-	{name: "SequenceLength", lacks: noSequences},
-	{name: "SequenceMap", lacks: noSequences},
-	{name: "SplitToSequence", lacks: noSequences},
-	{name: "ConcatFromSequence", lacks: noSequences},
-	{name: "Optional", lacks: noSequences},
-	{name: "OptionalGetElement", lacks: noSequences},
-	{name: "OptionalHasElement", lacks: noSequences},
 	{name: "StringNormalizer", lacks: noStrings},
 	{name: "StringConcat", lacks: noStrings},
 	{name: "StringSplit", lacks: noStrings},

@@ -137,6 +137,9 @@ func (g *graph) find(name string) (v *value, ok bool) {
 	if !ok || v.missing || v.from == g.Graph {
 		return v, ok
 	}
+	if v.sequence || v.absent {
+		g.Refusef("%q is no tensor, and subgraphs have tensors only", name)
+	}
 	x := v.forms[real]
 	if x == none || !v.from.IsConst(x) {
 		return nil, false

@@ -26,6 +26,19 @@ type value struct {
 	missing bool              // the output of an operator without NNAPI form
 	short   onnxfile.DataType // INT16, UINT16 or BFLOAT16 where the file has that type, which NNAPI holds in 32 bits; 0 else
 	from    *lowering.Graph
+	// sequence values are lists of parts, absent ones optional values that are not there: see sequence.go.
+	sequence, absent bool
+	parts            []*value
+}
+
+// tensor refuses a value that is no tensor.
+func (g *graph) tensor(v *value) {
+	switch {
+	case v.sequence:
+		g.Refusef("it reads a sequence as a tensor")
+	case v.absent:
+		g.Refusef("it reads an optional value that is absent")
+	}
 }
 
 func plainValue(x uint32) *value {
@@ -101,6 +114,7 @@ func (g *graph) real(v *value, image bool) uint32 { return g.form(v, real, image
 func (g *graph) quant(v *value, image bool) uint32 { return g.form(v, quant, image) }
 
 func (g *graph) form(v *value, kind int, image bool) uint32 {
+	g.tensor(v)
 	at, other := kind, kind+1
 	if image {
 		at, other = other, at
@@ -154,6 +168,7 @@ func (g *graph) plainOf(x uint32, rank int) uint32 {
 
 // shape is the shape of a value in the file.
 func (g *graph) shape(v *value) []uint32 {
+	g.tensor(v)
 	for _, form := range []int{real, quant} {
 		if v.has(form) {
 			return g.Dims(v.forms[form])
