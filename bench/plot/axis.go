@@ -10,12 +10,33 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// plainTicks are gonum's marks at round numbers, without those outside the axis.
+// plainTicks are marks with names at multiples of 1, 2 or 5 times a power of ten: the closest that are at most
+// maxSteps steps along the axis.
 type plainTicks struct{}
 
+const maxSteps = 6
+
 // Ticks implements plot.Ticker.
-func (plainTicks) Ticks(lo, hi float64) []plot.Tick {
-	return inside(plot.DefaultTicks{}.Ticks(lo, hi), lo, hi)
+func (plainTicks) Ticks(lo, hi float64) (list []plot.Tick) {
+	if span := hi - lo; !(span > 0) || math.IsInf(span, 0) {
+		return plot.DefaultTicks{}.Ticks(lo, hi)
+	}
+	ten := math.Pow(10, math.Floor(math.Log10((hi-lo)/maxSteps)))
+	step := 10 * ten
+	for _, k := range []float64{5, 2, 1} {
+		if (hi-lo)/(k*ten) <= maxSteps {
+			step = k * ten
+		}
+	}
+	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	for k := math.Ceil(lo / step); k*step <= hi; k++ {
+		t := plot.Tick{Value: k*step + 0, Label: strconv.FormatFloat(k*step+0, 'f', digits, 64)} // +0: no negative zero
+		if math.Abs(t.Value) >= 1e6 {
+			t.Label = short(t.Value)
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // powerTicks are marks at powers of ten along an axis of logarithms, with names at as many of them as are read at a glance.
@@ -87,7 +108,7 @@ func short(x float64) string {
 		factor float64
 		letter string
 	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
-		if x >= 0.999*u.factor {
+		if math.Abs(x) >= 0.999*u.factor {
 			return strconv.FormatFloat(x/u.factor, 'g', 4, 64) + u.letter
 		}
 	}

@@ -169,3 +169,28 @@ func TestRefusals(t *testing.T) {
 }
 
 func second(_ *Figure, err error) error { return err }
+
+// TestPlainTicks: marks are at round numbers with the digits that tell them apart, three to seven on any axis.
+func TestPlainTicks(t *testing.T) {
+	for _, x := range []struct {
+		lo, hi float64
+		want   []string
+	}{
+		{0, 2500, []string{"0", "500", "1000", "1500", "2000", "2500"}},
+		{-4.6, 5.4, []string{"-4", "-2", "0", "2", "4"}},
+		{0.52, 0.88, []string{"0.6", "0.7", "0.8"}},
+		{-5, 6, []string{"-4", "-2", "0", "2", "4", "6"}},
+		{1.0, 1.0003, []string{"1.0000", "1.0001", "1.0002", "1.0003"}},
+		{0, 4e6, []string{"0", "1M", "2M", "3M", "4M"}},
+	} {
+		var got []string
+		for _, k := range (plainTicks{}).Ticks(x.lo, x.hi) {
+			got = append(got, k.Label)
+		}
+		require.Equal(t, x.want, got, x.lo, x.hi)
+	}
+	for hi := 1e-9; hi < 1e12; hi *= 1.37 {
+		n := len(plainTicks{}.Ticks(0, hi))
+		require.Check(t, n >= 3 && n <= maxSteps+1, "%d marks to %v", n, hi)
+	}
+}

@@ -98,7 +98,7 @@ type column struct {
 	cell func(*scenario.Row) string
 }
 
-// columns are the figures of a network under a strategy, for text and CSV.
+// columns are the figures of a network under a strategy, for CSV, and for text but those of onlyCSV.
 var columns = []column{
 	{"strategy", func(r *scenario.Row) string { return r.Strategy }},
 	{"network", func(r *scenario.Row) string { return r.Network }},
@@ -117,6 +117,9 @@ var columns = []column{
 	{"per s", func(r *scenario.Row) string { return strconv.FormatFloat(r.PerSecond, 'f', 1, 64) }},
 	{"energy uJ", func(r *scenario.Row) string { return strconv.FormatFloat(r.EnergyUJ, 'f', 1, 64) }},
 }
+
+// onlyCSV are columns that would make lines of text too wide.
+var onlyCSV = []string{"p90 ms", "per s"}
 
 func milli(of func(*scenario.Row) float64) func(*scenario.Row) string {
 	return func(r *scenario.Row) string {
@@ -143,7 +146,11 @@ func (e *scenarioEntry) text(w io.Writer) error {
 			front = append(front, s.Strategy)
 		}
 	}
-	fmt.Fprintf(w, "None is better in misses, energy and mean than: %s.\n\n", strings.Join(front, ", "))
+	if len(front) == 1 {
+		fmt.Fprintf(w, "%s has also the least energy and the least mean: no strategy is better in anything.\n\n", front[0])
+	} else {
+		fmt.Fprintln(w, cli.Wrap("Pareto-optimal in misses, energy and mean: "+strings.Join(front, ", ")+".")+"\n")
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	devices := deviceNames(e.Strategies)
 	fmt.Fprint(t, "strategy\tmissed\tpredicted\tmean ms\tpredicted ms\tenergy uJ\tend ms\tplanning s\t")
@@ -163,13 +170,14 @@ func (e *scenarioEntry) text(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, c := range columns {
+	shown := slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return slices.Contains(onlyCSV, c.name) })
+	for _, c := range shown {
 		fmt.Fprintf(t, "%s\t", c.name)
 	}
 	fmt.Fprintln(t)
 	for _, s := range e.Strategies {
 		for i := range s.Networks {
-			for _, c := range columns {
+			for _, c := range shown {
 				fmt.Fprintf(t, "%s\t", c.cell(&s.Networks[i]))
 			}
 			fmt.Fprintln(t)
