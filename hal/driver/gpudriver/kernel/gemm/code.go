@@ -121,9 +121,18 @@ func (k *generator) bounded(first codegen.Reg, i int) codegen.Reg {
 // chunkLoop adds the products of a tap.
 func (k *generator) chunkLoop() {
 	u, wide := k.unroll()
-	// The loop's own instructions go in front of the last multiplications: those
-	// leave SCC alone.
-	n := k.chunks() / u
+	n := k.wholeChunks() / u
+	if n > 0 {
+		k.wholeLoop(u, wide, n)
+	}
+	if k.Behind > 0 {
+		k.body(1, 1, k.Elem.PerChunk()-k.Behind, func() {})
+	}
+}
+
+// wholeLoop adds the products of n times u chunks. The loop's own instructions go in front of the last multiplications:
+// those leave SCC alone.
+func (k *generator) wholeLoop(u, wide, n int) {
 	count, head := k.S("chunks"), k.F.Label("chunk")
 	if n > 1 {
 		k.Builder.Emit(rdna2.S_MOV_B32, count, n)
@@ -133,10 +142,12 @@ func (k *generator) chunkLoop() {
 		k.Builder.Emit(rdna2.S_BARRIER)
 	}
 	k.Repeated(n, func() {
-		k.body(u, wide, func() {
+		k.body(u, wide, u*k.Elem.PerChunk(), func() {
 			k.Advance(k.weight, u*k.Q*512)
-			if n > 1 {
+			if n > 1 || k.Behind > 0 {
 				k.Advance(k.input, u*16)
+			}
+			if n > 1 {
 				k.Builder.Emit(rdna2.S_SUB_I32, count, count, 1)
 				rdna2.Fence(k.Builder.Emit(rdna2.S_CMP_LG_U32, count, 0))
 			}
@@ -150,8 +161,8 @@ func (k *generator) chunkLoop() {
 // body is the work on u chunks: weights first, then steps of some rows of wide chunks. While a step multiplies, the scalars of the next are fetched;
 // scalar loads return in any order, so each step begins by waiting for all of
 // its own before it issues the next ones.
-// control is emitted when the last loads have been.
-func (k *generator) body(u, wide int, control func()) {
+// control is emitted when the last loads have been. The first so many elements of a row count.
+func (k *generator) body(u, wide, elements int, control func()) {
 	var w [][]codegen.Reg // [chunk][group]
 	for c := range u {
 		var r []codegen.Reg
@@ -194,6 +205,9 @@ func (k *generator) body(u, wide int, control func()) {
 				k.Builder.Emit(rdna2.S_XOR_B32, rdna.SAt(x, i), rdna.SAt(x, i), uint32(0x80808080))
 			}
 		}
+		for _, x := range now {
+			k.clear(x, elements-s.chunk*k.Elem.PerChunk(), words)
+		}
 		if i+1 < len(steps) {
 			next = fetch(steps[i+1])
 		} else {
@@ -210,6 +224,19 @@ func (k *generator) body(u, wide int, control func()) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// clear makes the elements of so many words zero from one of them on: those behind a row, which may not be numbers.
+func (k *generator) clear(x codegen.Reg, elements, words int) {
+	per := 4 / k.Elem.Bytes() // elements of a word
+	for w := range words {
+		switch n := elements - w*per; {
+		case n <= 0:
+			k.Builder.Emit(rdna2.S_MOV_B32, rdna.SAt(x, w), 0)
+		case n < per:
+			k.Builder.Emit(rdna2.S_AND_B32, rdna.SAt(x, w), rdna.SAt(x, w), uint32(1)<<(32*n/per)-1)
 		}
 	}
 }

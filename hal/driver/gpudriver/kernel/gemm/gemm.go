@@ -28,6 +28,8 @@ type Shape struct {
 	Lo, Hi                   float32    // fused activation of floats
 	Fixed                    rdna.Fixed // arithmetic of 8-bit elements
 	Gather                   bool       // addresses of rows come from a table
+	Step                     int        // elements of a row that a wave loads before it waits for them; 0: as many as immediate offsets reach
+	Behind                   int        // elements of the last chunk that are behind the row, without a Gather
 
 	P, Q                int // tile of a wave: rows, groups of 32 units
 	WaveRows, WaveUnits int // tiles of a work-group
@@ -159,12 +161,15 @@ func (s *Shape) blocks() (rows, units int) {
 	return (s.rowTiles() + s.WaveRows - 1) / s.WaveRows, (s.tiles() + s.WaveUnits - 1) / s.WaveUnits
 }
 
-// unroll is the chunks of a loop iteration, as many as immediate offsets reach and divide the depth,
+// unroll is the chunks of a loop iteration, those of a step or as many as immediate offsets reach, which divide the depth,
 // and the chunks of a scalar load: wider loads are fewer and use more of each cache line, up to a
 // whole one.
 func (s *Shape) unroll() (chunks, wide int) {
 	chunks = 8 / s.Q
-	for s.chunks()%chunks != 0 {
+	if s.Step > 0 {
+		chunks = max(s.Step/s.Elem.PerChunk(), 1)
+	}
+	for s.wholeChunks()%chunks != 0 {
 		chunks /= 2
 	}
 	for wide = 1; wide < 4 && chunks%(2*wide) == 0; {
@@ -179,6 +184,32 @@ func (s *Shape) atOnce(wide int) int { return min(s.P, 8/wide) }
 func (s *Shape) chunks() int   { return s.Depth / s.Elem.PerChunk() }
 func (s *Shape) tiles() int    { return (s.Units + 32*s.Q - 1) / (32 * s.Q) }
 func (s *Shape) rowTiles() int { return (s.Rows + s.P - 1) / s.P }
+
+// wholeChunks are the chunks of the loop: all but one that ends behind the row.
+func (s *Shape) wholeChunks() int {
+	if s.Behind > 0 {
+		return s.chunks() - 1
+	}
+	return s.chunks()
+}
+
+// EndBehind lets a product of one row of floats read chunks of which the last may end behind the row.
+func (k *Kernel) EndBehind() {
+	row, per := k.Depth, k.Elem.PerChunk()
+	k.Depth = kernel.Up(row, per) * per
+	if k.Behind = k.Depth - row; k.Behind > 0 {
+		k.Weights = Padded(k.Weights, k.Units, row, k.Depth)
+	}
+}
+
+// Padded is a matrix with zeros behind every row.
+func Padded[T any](m []T, rows, row, width int) []T {
+	out := make([]T, rows*width)
+	for u := range rows {
+		copy(out[u*width:], m[u*row:(u+1)*row])
+	}
+	return out
+}
 
 // Pack implements kernel.Packer.
 func (k *Kernel) Pack(m *kernel.Memory) kernel.Kernel {

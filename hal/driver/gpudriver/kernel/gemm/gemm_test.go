@@ -63,6 +63,40 @@ func TestDense(t *testing.T) {
 	}
 }
 
+// TestBehind: products of a row that ends within a chunk, of less than one and of several, with as many chunks at once
+// as there can be and with one; what is behind the row is not a number.
+func TestBehind(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 4))
+	for _, depth := range []int{3, 10, 18, 37, 61, 64} {
+		for _, step := range []int{0, 8} {
+			for _, e := range []layout.Element{layout.F32, layout.F16} {
+				const units, behind = 40, 8
+				k := &gemm.Kernel{
+					Shape:   gemm.Shape{Elem: e, Rows: 1, Units: units, Taps: 1, Depth: depth, Step: step, Lo: -5, Hi: 5},
+					Weights: numbers(r, units*depth), Bias: numbers(r, units), In: kerneltest.Tensor(e, depth+behind), Out: kerneltest.Tensor(e, units),
+				}
+				weights := k.Weights
+				k.EndBehind()
+				k.Cut(&phone)
+				x := numbers(r, depth+behind)
+				for i := range behind {
+					x[depth+i] = float32(math.NaN())
+				}
+				c := kerneltest.Case{Kernel: k, Inputs: []*layout.Tensor{k.In}, Data: [][]byte{kerneltest.Stored(e, x)}, Output: k.Out}
+				t.Run(fmt.Sprintf("%d by %d, %s", depth, step, e), func(t *testing.T) {
+					c.Compare(t, tolerance(e), func(i int) float64 {
+						sum := float64(k.Bias[i])
+						for d := range depth {
+							sum += float64(x[d]) * float64(weights[i*depth+d])
+						}
+						return min(max(sum, -5), 5)
+					})
+				})
+			}
+		}
+	}
+}
+
 // TestTail: functions of the results of products, of whole tiles and of a rest.
 func TestTail(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 3))

@@ -52,7 +52,9 @@ func product2D(l *lower.Lowering, c *opspec.Conv, rows int) {
 	k.Lo, k.Hi = opspec.FloatActRange(c.Act)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = rows, c.K, c.KH*c.KW, c.C, c.Window
 	pointwise := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && !c.Padded()
-	if c.C%k.Elem.PerChunk() != 0 {
+	if k.Rows == 1 && pointwise && k.Elem.IsFloat() {
+		k.EndBehind()
+	} else if c.C%k.Elem.PerChunk() != 0 {
 		gather(l, k, c.N)
 	} else if !pointwise {
 		k.Gather = true
@@ -195,7 +197,9 @@ func lowerFullyConnected(l *lower.Lowering, _ *nn.Operation, f opspec.FullyConne
 	k := newGEMM(l, f.Input, f.Weights, f.Bias, f.Output, quant)
 	k.Rows, k.Units, k.Taps, k.Depth, k.Window = f.Batch, f.Units, 1, f.Depth, point
 	k.Lo, k.Hi = opspec.FloatActRange(f.Act)
-	if f.Depth%k.Elem.PerChunk() != 0 {
+	if k.Rows == 1 && k.Elem.IsFloat() {
+		k.EndBehind()
+	} else if f.Depth%k.Elem.PerChunk() != 0 {
 		gather(l, k, f.Batch)
 	}
 	addGEMM(l, k)
@@ -227,7 +231,13 @@ func quantizedFilter(l *lower.Lowering, weights, bias uint32) (w []byte, b []int
 	return try.V(l.View().Data(weights)), integers(l, bias)
 }
 
+// libraryStep is how many channels a phone's library multiplies in a product of one row before it waits for the next (D-2204).
+const libraryStep = 8
+
 func addGEMM(l *lower.Lowering, k *gemm.Kernel) {
+	if l.Machine().Texels && k.Elem.IsFloat() && k.Rows == 1 {
+		k.Step = libraryStep
+	}
 	k.In = l.InArena(k.In)
 	k.Cut(&l.Machine().Tile)
 	l.Launch(k, k.Out)
@@ -248,20 +258,11 @@ func gather(l *lower.Lowering, k *gemm.Kernel, n int) {
 	l.Pages().Need(h.Padding, layout.Guard)
 	l.Launch(h, h.Out)
 	if k.Bytes != nil {
-		k.Bytes.Weights = padded(k.Bytes.Weights, k.Units, row, width)
+		k.Bytes.Weights = gemm.Padded(k.Bytes.Weights, k.Units, row, width)
 	} else {
-		k.Weights = padded(k.Weights, k.Units, row, width)
+		k.Weights = gemm.Padded(k.Weights, k.Units, row, width)
 	}
 	k.In, k.Taps, k.Depth = h.Out, 1, width
-}
-
-// padded is a matrix with zeros behind every row.
-func padded[T any](m []T, rows, row, width int) []T {
-	out := make([]T, rows*width)
-	for u := range rows {
-		copy(out[u*width:], m[u*row:(u+1)*row])
-	}
-	return out
 }
 
 // gatherFits reports whether the matrix of a gather is not too large, whether or not there will be one.
