@@ -89,9 +89,8 @@ func (p *handset) failed() *nnapi.Compilation {
 
 // dying is an execution on a driver that has died since it was compiled, explicitly or by the runtime's choice.
 func (p *handset) dying(explicit bool) (*nnapi.Execution, *nnapi.Compilation) {
-	list := require.V(devices.Open(require.V(soc.Load(soc.Default))(p), hal.FastSingleAnswer, devices.Cold()))(p)
-	gpu := list[slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == "gpu" })]
-	r := require.V(nnapi.NewRuntime(list[0], mortal{gpu}))(p)
+	inner := phoneDevices(p.T)
+	r := require.V(nnapi.NewRuntime(inner["cpu"], mortal{inner["gpu"]}))(p)
 	q := handset{p.T, r}
 	var names []string
 	if explicit {
@@ -102,6 +101,16 @@ func (p *handset) dying(explicit bool) (*nnapi.Execution, *nnapi.Compilation) {
 }
 
 func first[T, U any](x T, _ U) T { return x }
+
+// phoneDevices are those of the default phone by name.
+func phoneDevices(t *testing.T) map[string]hal.Device {
+	t.Helper()
+	all := map[string]hal.Device{}
+	for _, d := range require.V(devices.Open(require.V(soc.Load(soc.Default))(t), hal.FastSingleAnswer, devices.Cold()))(t) {
+		all[d.Name()] = d
+	}
+	return all
+}
 
 // mortal is a driver that dies before its first execution.
 type mortal struct{ hal.Device }
@@ -599,6 +608,10 @@ var executionAnswers = []answer{
 	{"Execution_setOutput", "an output that is set", nnapi.BadState, "C7-2", func(p *handset) error { return p.ready().SetOutput(0, nil, make([]byte, 8)) }},
 	{"Execution_setOutputFromMemory", "offset and length beyond the memory", nnapi.BadData, "C7-3", func(p *handset) error {
 		return p.execution(tensor).SetOutputFromMemory(0, nil, nnapi.NewMemory(8), 4, 8)
+	}},
+	{"Execution_setOutputFromMemory", "offset and length 0 of sized memory, also where dimensions are unknown", nnapi.BadData, "C7-3", func(p *handset) error {
+		want(p.T, "known", p.execution(tensor).SetOutputFromMemory(0, nil, nnapi.NewMemory(8), 0, 0), nnapi.BadData)
+		return p.execution(open).SetOutputFromMemory(0, nil, nnapi.NewMemory(8), 0, 0)
 	}},
 	{"Execution_setOutputFromMemory", "memory of a description that is an input alone", nnapi.BadData, "C7-3", func(p *handset) error {
 		c := p.compiled(tensor)
