@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -207,4 +208,30 @@ func TestUnwrittenMirror(t *testing.T) {
 		require.Same(t, want, k.changes, "changes after", len(text), "bytes")
 		require.NoError(t, f.Close())
 	}
+}
+
+// TestClientPools: a pool is the memory that it names, whatever token stands beside it, or device memory of the client.
+func TestClientPools(t *testing.T) {
+	_, x := alone(t, Quotas{})
+	m, _ := share(t, x, 8)
+	pools := require.V(x.clientPools([]*pb.Pool{{Memory: x.next, Token: 7, Name: string(hal.Ashmem), ReadOnly: true}, {Memory: x.next}}))(t)
+	require.Equal(t, []clientPool{{memory: m, name: hal.Ashmem, readOnly: true}, {memory: m}}, pools)
+	for want, p := range map[string]*pb.Pool{"no device memory of this client has token 7": {Token: 7}, "pool 0": {}, "no memory": {Memory: x.next + 1}} {
+		require.ErrorContains(t, require.Err(x.clientPools([]*pb.Pool{p})), want)
+	}
+}
+
+// dripping reads three bytes at a time.
+type dripping struct{ io.ReaderAt }
+
+func (d dripping) ReadAt(b []byte, at int64) (int, error) {
+	return d.ReaderAt.ReadAt(b[:min(3, len(b))], at)
+}
+
+// TestCopyOfShortReads: a file that gives fewer bytes than it is asked for is copied whole.
+func TestCopyOfShortReads(t *testing.T) {
+	f := require.V(shm.NewFile())(t)
+	defer f.Close()
+	require.NoError(t, copyFile(f, dripping{strings.NewReader("0123456789")}))
+	require.Same(t, "0123456789", string(require.V(io.ReadAll(io.NewSectionReader(f, 0, 20)))(t)))
 }
