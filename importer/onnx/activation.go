@@ -56,17 +56,17 @@ func activation(op nn.OperationType) func(*conversion) {
 }
 
 // clipBounds are the bounds of a Clip, attributes before version 11.
-func (c *conversion) clipBounds(n *onnxfile.Node) (lo, hi float32, ok bool) {
-	lo, hi = float32(math.Inf(-1)), float32(math.Inf(1))
+func (c *conversion) clipBounds(n *onnxfile.Node) (lo, hi float64, ok bool) {
+	lo, hi = math.Inf(-1), math.Inf(1)
 	for _, a := range n.Attributes {
 		switch a.Name {
 		case "min":
-			lo = a.Float
+			lo = float64(a.Float)
 		case "max":
-			hi = a.Float
+			hi = float64(a.Float)
 		}
 	}
-	for k, p := range map[int]*float32{1: &lo, 2: &hi} {
+	for k, p := range map[int]*float64{1: &lo, 2: &hi} {
 		name := input(n, k)
 		if name == "" {
 			continue
@@ -77,18 +77,18 @@ func (c *conversion) clipBounds(n *onnxfile.Node) (lo, hi float32, ok bool) {
 		}
 		x := v.forms[real]
 		if list, ints := c.Ints(x); ints && len(list) == 1 {
-			*p = float32(list[0])
+			*p = float64(list[0])
 		} else if list, reals := c.floatsOf(x); reals && len(list) == 1 {
-			*p = list[0]
+			*p = float64(list[0])
 		} else {
 			return 0, 0, false
 		}
 	}
 	if lo == -math.MaxFloat32 {
-		lo = float32(math.Inf(-1))
+		lo = math.Inf(-1)
 	}
 	if hi == math.MaxFloat32 {
-		hi = float32(math.Inf(1))
+		hi = math.Inf(1)
 	}
 	return lo, hi, true
 }
@@ -106,12 +106,14 @@ func clip(c *conversion) {
 	for _, b := range []struct {
 		op    nn.OperationType
 		k     int
-		bound float32
+		bound float64
 	}{{nn.OpMaximum, 1, lo}, {nn.OpMinimum, 2, hi}} {
 		switch {
-		case known && math.IsInf(float64(b.bound), 0):
+		case known && math.IsInf(b.bound, 0):
+		case known && c.Operand(y).Type == nn.TensorInt32: // the nearest that 32 bits hold
+			y = c.Binary(b.op, y, c.Int32Number(int64(min(max(b.bound, math.MinInt32), math.MaxInt32))))
 		case known:
-			y = c.Binary(b.op, y, c.Like(y, b.bound))
+			y = c.Binary(b.op, y, c.Like(y, float32(b.bound)))
 		case c.has(b.k):
 			y = c.Binary(b.op, y, c.reshaped(c.plain(c.x(b.k)), []uint32{1}))
 		}

@@ -263,11 +263,32 @@ func (c *conversion) unrolledLoop(file *onnxfile.Graph, iterations int64, runnin
 	}
 	for k, list := range scans {
 		if len(list) == 0 {
-			c.Refusef("the result is empty")
+			c.define(carried+k, c.scannedNothing(file.Outputs[1+carried+k]))
+			continue
 		}
 		c.define(carried+k, c.Concat(*c.Operand(list[0]), 0, list...))
 	}
 	return true
+}
+
+// scannedNothing is the output of a loop of no turns, whose shape the file states.
+func (c *conversion) scannedNothing(v *onnxfile.Value) uint32 {
+	o, ok := nn.Operand{Type: held[v.Type]}, v.Dims != nil
+	shape := []int64{0}
+	for _, d := range v.Dims {
+		ok = ok && d.Size > 0
+		shape = append(shape, d.Size)
+	}
+	if _, known := held[v.Type]; !ok || !known || len(shape) > 4 {
+		c.Refusef("it turns no time, and the file does not say of which shape %q is", v.Name)
+	}
+	if o.Type.IsQuant8() {
+		o.Scale = 1
+	}
+	one := o
+	one.Dimensions, o.Dimensions = []uint32{1}, c.Unsigned(shape)
+	element := c.Filled(one, 0)
+	return c.Host(nn.OpHostFill, []nn.Operand{o}, nil, c.Int32Tensor(shape...), element)[0]
 }
 
 // while is NNAPI's. Its values are the condition, the iteration count, the loop-carried values, the bound of iterations

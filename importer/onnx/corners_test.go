@@ -116,6 +116,16 @@ var corners = []corner{
 		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{2, 2}, 1, 2, 3, 4)}, attribute("axis", 1), attribute("keepdims", 0))
 		return n.add("ConcatFromSequence", []string{s}, attribute("axis", 0), attribute("new_axis", 1))
 	}, onnxfile.Float, []int64{2, 2}, []float64{1, 3, 2, 4}},
+	{"bounds that float32 does not hold", 13, func(n *network) string {
+		return n.add("Clip", []string{n.given(onnxfile.Int64, []int64{3}, 1<<30, 5, -1<<30), n.scalarInt(-(1<<24 + 1)), n.scalarInt(1<<24 + 1)})
+	}, onnxfile.Int64, []int64{3}, []float64{1<<24 + 1, 5, -(1<<24 + 1)}},
+	{"bounds that 32 bits do not hold", 13, func(n *network) string {
+		return n.add("Clip", []string{n.given(onnxfile.Int64, []int64{2}, -7, 5), n.scalarInt(0), n.scalarInt(math.MaxInt64)})
+	}, onnxfile.Int64, []int64{2}, []float64{0, 5}},
+	{"a loop of no turns that scans", 13, func(n *network) string {
+		n.loop(0)
+		return "scanned"
+	}, onnxfile.Float, []int64{0, 3}, []float64{}},
 	{"a size of the execution", 13, func(n *network) string {
 		return n.add("Resize", []string{n.given(onnxfile.Float, []int64{1, 1, 1, 2}, 1, 2), "", "", n.given(onnxfile.Int64, []int64{4}, 1, 1, 1, 4)}, attribute("mode", "linear"))
 	}, onnxfile.Float, []int64{1, 1, 1, 4}, []float64{1, 1.25, 1.75, 2}},
@@ -157,7 +167,8 @@ func TestSequenceRefusals(t *testing.T) {
 // TestCorners holds corners of operators, which random networks found beside ONNX Runtime.
 func TestCorners(t *testing.T) {
 	for _, c := range corners {
-		n := &network{opset: c.opset}
+		n := newNetwork(1)
+		n.opset = c.opset
 		y := c.draw(n)
 		n.graph.Outputs = []*onnxfile.Value{{Name: y, Type: c.of}}
 		err := n.subject().against(verdict{Outputs: []runtimeTensor{{Name: y, Type: runtimeTypes[c.of], Dims: unsigned(c.dims), Raw: rawElements(c.of, c.want)}}})

@@ -157,7 +157,7 @@ func (c *conversion) fusable(n *onnxfile.Node, k int) (code int64, ok bool) {
 			return int64(nn.ActRelu6), true
 		case lo == -1 && hi == 1:
 			return int64(nn.ActRelu1), true
-		case lo == 0 && math.IsInf(float64(hi), 1):
+		case lo == 0 && math.IsInf(hi, 1):
 			return int64(nn.ActRelu), true
 		}
 	}

@@ -55,6 +55,12 @@ func drawNetwork(seed uint64) *network { return drawFrom(seed, rand.NewPCG(seed,
 // drawRuntimeNetwork is one whose shapes, axes and positions are inputs as often as constants.
 func drawRuntimeNetwork(seed uint64) *network { return drawFrom(seed, rand.NewPCG(seed, 76), true) }
 
+func newNetwork(seed uint64) *network {
+	n := &network{used: map[string]bool{}}
+	n.random = rand.New(rand.NewPCG(seed, 75))
+	return n
+}
+
 func drawFrom(seed uint64, source rand.Source, runtime bool) *network {
 	n := &network{used: map[string]bool{}, runtime: runtime}
 	n.random = rand.New(source)
