@@ -15,6 +15,8 @@ type Aggregate struct {
 	Scenarios       int     `json:"scenario_count"`     // that it ran
 	MissedPercent   float64 `json:"missed_percent"`     // mean share of deadlines that are missed
 	MissedHalfWidth float64 `json:"missed_half_width"`  // of its confidence interval
+	MeanMS          float64 `json:"mean_ms"`            // mean of the mean times from arrival to result
+	MeanHalfWidthMS float64 `json:"mean_half_width_ms"` // of its confidence interval
 	Ratio           float64 `json:"latency_ratio"`      // geometric mean of its mean latency beside the first strategy's
 	RatioLow        float64 `json:"latency_ratio_low"`  // lower end of its confidence interval
 	RatioHigh       float64 `json:"latency_ratio_high"` // upper end of its confidence interval
@@ -28,7 +30,7 @@ type Aggregate struct {
 // Sum compares strategies over scenarios, each a list of summaries. Scenarios in which some strategy has no summary
 // count for the others alone.
 func Sum(scenarios [][]*Summary) (list []*Aggregate) {
-	type samples struct{ missed, latency, energy []float64 }
+	type samples struct{ missed, mean, latency, energy []float64 }
 	all := map[string]*samples{}
 	best := map[string]int{}
 	var order []string
@@ -46,6 +48,7 @@ func Sum(scenarios [][]*Summary) (list []*Aggregate) {
 		for _, x := range s {
 			y := all[x.Strategy]
 			y.missed = append(y.missed, 100*float64(x.Missed)/float64(max(1, x.JobCount)))
+			y.mean = append(y.mean, x.MeanMS)
 			if first >= 0 && s[first].MeanMS > 0 && x.MeanMS > 0 && s[first].EnergyUJ > 0 && x.EnergyUJ > 0 {
 				y.latency = append(y.latency, math.Log(x.MeanMS/s[first].MeanMS))
 				y.energy = append(y.energy, math.Log(x.EnergyUJ/s[first].EnergyUJ))
@@ -62,6 +65,7 @@ func Sum(scenarios [][]*Summary) (list []*Aggregate) {
 		y := all[name]
 		x := &Aggregate{Strategy: name, Scenarios: len(y.missed), Best: best[name]}
 		x.MissedPercent, x.MissedHalfWidth = interval(y.missed)
+		x.MeanMS, x.MeanHalfWidthMS = interval(y.mean)
 		mean, half := interval(y.latency)
 		x.Ratio, x.RatioLow, x.RatioHigh = math.Exp(mean), math.Exp(mean-half), math.Exp(mean+half)
 		energy, _ := interval(y.energy)

@@ -24,13 +24,15 @@ type scheduleReport struct {
 
 // scenarioEntry is a scenario with what the strategies did.
 type scenarioEntry struct {
-	Scenario   *scenario.Scenario  `json:"scenario"` // as its file says, with defaults
-	SoC        string              `json:"soc"`
-	Engines    string              `json:"engine_costs"`                // "measured": held for the measured times of operations, or "simulated"
-	Alone      []aloneEntry        `json:"alone_costs"`                 // cost of each network on each engine that runs it
-	Strategies []*scenario.Summary `json:"strategies"`                  // by strategy
-	Failed     []failedStrategy    `json:"failed_strategies,omitempty"` // programs that gave no plan
-	Rates      []rateEntry         `json:"highest_rates,omitempty"`     // with --highest-rate, in place of strategies
+	Scenario   *scenario.Scenario    `json:"scenario"` // as its file says, with defaults
+	SoC        string                `json:"soc"`
+	Engines    string                `json:"engine_costs"`                // "measured": held for the measured times of operations, or "simulated"
+	Alone      []aloneEntry          `json:"alone_costs"`                 // cost of each network on each engine that runs it
+	Strategies []*scenario.Summary   `json:"strategies"`                  // by strategy
+	Failed     []failedStrategy      `json:"failed_strategies,omitempty"` // programs that gave no plan
+	Rates      []rateEntry           `json:"highest_rates,omitempty"`     // with --highest-rate, in place of strategies
+	Seeds      int                   `json:"seed_count,omitempty"`        // with --seeds; strategies are those of the first, the scenario's own
+	Ranking    []*scenario.Aggregate `json:"ranking,omitempty"`           // with --seeds, the best first; others beside it
 }
 
 // failedStrategy is a program that has made no plan, or none that runs.
@@ -131,6 +133,9 @@ func milli(of func(*scenario.Row) float64) func(*scenario.Row) string {
 func (e *scenarioEntry) text(w io.Writer) error {
 	if e.Rates != nil {
 		return e.rateText(w)
+	}
+	if e.Ranking != nil {
+		return e.rankingText(w)
 	}
 	fmt.Fprintf(w, "%s on %s: %d networks, %d arrivals in %g ms\n", e.Scenario.Name, e.SoC, len(e.Scenario.Networks), e.Strategies[0].JobCount, e.Scenario.DurationMS)
 	best := e.Strategies[0]

@@ -31,7 +31,7 @@ type flags struct {
 	preference, write  string
 	html, out, shard   string
 	objective          string
-	generate           int
+	generate, seeds    int
 	most, parts        int
 	csv, list, rates   bool
 }
@@ -72,7 +72,7 @@ times of their operations. --simulate N simulates each program N times beside th
 which takes minutes; further executions have the costs of the last of these at their own clocks.`,
 		Example: "  nnsoc schedule doorbell\n  nnsoc schedule mobilenet_v1_0.25_128_quant mlperf_tiny_vww_quant --period 10ms,20ms --duration 200ms --strategies single,exact\n" +
 			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml\n" +
-			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule camera --highest-rate --strategies delegate,single,band\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
+			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule doorbell --seeds 10 --strategies single,exact,band\n  nnsoc schedule camera --highest-rate --strategies delegate,single,band\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(a, cmd, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -86,6 +86,7 @@ which takes minutes; further executions have the costs of the last of these at t
 	fl.StringSliceVar(&f.priorities, "priority", nil, "low, medium or high: one for all MODELs, or one for each (default medium)")
 	fl.DurationVar(&f.duration, "duration", time.Second, "simulated time in which MODELs arrive")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of random arrivals of a SCENARIO (default: the scenario's)")
+	fl.IntVar(&f.seeds, "seeds", 1, fmt.Sprintf("run each SCENARIO with arrivals by so many seeds, at most %d, and print means with 95 %% confidence intervals: periodic networks begin anywhere in their period", scenario.MaxSeeds))
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all)")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.StringVar(&f.write, "write", "", "write the scenario of MODELs to this file, or those of --generate to this folder, instead of running")
@@ -133,6 +134,9 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 			return cli.Usage(err)
 		}
 	}
+	if err := f.checkSeeds(); err != nil {
+		return cli.Usage(err)
+	}
 	strategies := try.V(parseStrategies(f.strategies))
 	scenarios := try.V(read(a, cmd, f, args))
 	if f.write != "" {
@@ -142,7 +146,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 		return cli.Usage(errors.New("--highest-rate prints text or --json, and has no --csv, --html or --out"))
 	}
 	if f.out != "" {
-		return campaign(a, f, scenarios, strategies)
+		return campaign(a, f, seeded(scenarios, f.seeds), strategies)
 	}
 	if f.shard != "" {
 		return cli.Usage(errors.New("--shard needs --out, where the results of all parts meet"))
@@ -152,7 +156,11 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	r := &scheduleReport{SchemaVersion: cli.SchemaVersion}
 	for i, s := range scenarios {
 		p.Part(i, len(scenarios))
-		entry := try.V(compare(a, f, s, strategies, p))
+		one := compare
+		if f.seeds > 1 {
+			one = overSeeds
+		}
+		entry := try.V(one(a, f, s, strategies, p))
 		r.Scenarios = append(r.Scenarios, entry)
 	}
 	p.Done()
