@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 		"cpu:prime cpu:gold":              "cpu:prime cpu:gold",
 		"cpu:gold:2 cpu:gold:1":           "cpu:gold:2 cpu:gold:1",
 		"cpu:gold:1 cpu:gold:1 cpu:prime": "cpu:gold:1 cpu:gold:1#2 cpu:prime",
-		"gpu":                             `no cores "gpu"; there are cpu:prime, cpu:gold, cpu:silver`,
+		"gpu":                             `no cores "gpu" beside others: an engine's driver needs cores that a stage of cpu:prime, cpu:gold, cpu:silver has`,
 		"cpu:bronze":                      `no cores "cpu:bronze"`,
 		"cpu:gold:4":                      `cpu:gold:4: "4" cores, want 1 to 3`,
 		"cpu:gold:0":                      "want 1 to 3",

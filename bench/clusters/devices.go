@@ -100,6 +100,10 @@ func (x *CPU) Parse(names []string) ([]Set, error) {
 }
 
 func (x *CPU) parse(name string) (cores, error) {
+	if _, engine := soc.EngineNamed(name); engine {
+		return cores{}, fmt.Errorf("clusters: no cores %q beside others: an engine's driver needs cores that a stage of %s has, which no measurement prices; "+
+			"engines divide a network by --objective throughput without --device", name, strings.Join(x.Names(), ", "))
+	}
 	cluster, count, counted := strings.Cut(strings.TrimPrefix(name, Prefix), ":")
 	i := slices.IndexFunc(x.clusters, func(k cores) bool { return k.name == Prefix+cluster })
 	if !strings.HasPrefix(name, Prefix) || i < 0 {
