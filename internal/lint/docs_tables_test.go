@@ -96,6 +96,7 @@ var tables = map[string]map[string]string{
 	"Strategies.md": {
 		"| strategy | `doorbell` | beside `delegate` | `camera` | beside | `mixed_precision` | beside | published |":                   recorded,
 		"| network | without stages | per second | a stage per cluster | gain | `cpu:any` | gain | its stages: cores and operations |": "bench/clusters TestPipelines",
+		"| operations | number | same device first | without the call | CPU, here over published | GPU |":                              "bench/session TestHOPEOrder",
 		"| layers | whole, us | on | divided, us | predicted | gain | energy | how, or why not |":                                      "cmd/nnsoc TestDividedTable",
 		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |":                                                   "cmd/nnsoc TestIslandsTable",
 		"| strategy | rule | time |":              text,
