@@ -1,16 +1,9 @@
 package verify
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 
 	"github.com/nnsoc/nnsoc/bench/metric"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
@@ -38,11 +31,10 @@ type resultsLine struct {
 	Score  metric.Score `json:"score"`
 }
 
-// results keeps scores in a file of JSON lines, which grows as samples end.
-// Without a path nothing is kept.
+// results keeps scores in a journal, which grows as samples end. Without a path nothing is kept.
 type results struct {
-	file  *os.File
-	known map[scoreKey]metric.Score
+	journal *cli.Journal
+	known   map[scoreKey]metric.Score
 }
 
 // scoreKey is the place of a score.
@@ -51,79 +43,16 @@ type scoreKey struct {
 	index  int
 }
 
-// openResults opens a file or makes it. A line that was cut off, the last one of
-// a run that was stopped, is dropped; a file that begins otherwise is left alone.
+// scoresKind is what the file of scores holds.
+var scoresKind = cli.JournalKind{Lines: "scores", Depend: "model, SoC, data set, metric, labels or normalization"}
+
+// openResults opens a file of scores or makes it.
 func openResults(path string, h resultsHeader) (*results, error) {
 	r := &results{known: map[scoreKey]metric.Score{}}
-	if path == "" {
-		return r, nil
-	}
-	fail := func(line int, err error) (*results, error) {
-		return nil, cli.Usage(fmt.Errorf("%s: line %d: %w", path, line, err))
-	}
-	first, err := json.Marshal(h)
-	if err != nil {
-		return nil, err
-	}
-	whole, rest := int64(0), 0
-	if old, err := os.Open(path); err == nil {
-		defer old.Close()
-		in := bufio.NewReader(old)
-		for n := 1; ; n++ {
-			line, err := in.ReadBytes('\n')
-			if errors.Is(err, io.EOF) {
-				if n == 1 && !bytes.HasPrefix(first, line) {
-					return fail(n, errors.New("no file of scores"))
-				}
-				rest = len(line)
-				break
-			} else if err != nil {
-				return fail(n, err)
-			}
-			whole += int64(len(line))
-			if n == 1 {
-				var was resultsHeader
-				if err := json.Unmarshal(line, &was); err != nil {
-					return fail(n, errors.New("no file of scores"))
-				}
-				if was.Dataset = h.Dataset; was != h {
-					return fail(n, fmt.Errorf("scores of another model, SoC, data set, metric, labels or normalization: %s", bytes.TrimSpace(line)))
-				}
-				continue
-			}
-			var x resultsLine
-			if err := json.Unmarshal(line, &x); err != nil {
-				return fail(n, err)
-			}
-			r.known[scoreKey{x.Device, x.Index}] = x.Score
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, cli.Usage(err)
-	}
-	// Lines are appended, so that runs on several devices can share a file.
-	if r.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
-		return nil, cli.Usage(err)
-	}
-	if rest > 0 {
-		err = r.file.Truncate(whole)
-	}
-	if err == nil && whole == 0 {
-		err = r.write(h)
-	}
-	if err != nil {
-		r.file.Close()
-		return nil, cli.Usage(err)
-	}
-	return r, nil
-}
-
-func (r *results) write(v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = r.file.Write(append(b, '\n'))
-	return err
+	same := func(was resultsHeader) bool { was.Dataset = h.Dataset; return was == h }
+	var err error
+	r.journal, err = cli.OpenJournal(path, scoresKind, h, same, func(x resultsLine) { r.known[scoreKey{x.Device, x.Index}] = x.Score })
+	return r, err
 }
 
 func (r *results) get(device string, index int) (metric.Score, bool) {
@@ -132,17 +61,10 @@ func (r *results) get(device string, index int) (metric.Score, bool) {
 }
 
 func (r *results) put(device string, index int, sample string, s metric.Score) error {
-	if r.file == nil {
-		return nil
-	}
-	return r.write(resultsLine{device, index, sample, s})
+	return r.journal.Write(resultsLine{device, index, sample, s})
 }
 
-func (r *results) close() {
-	if r.file != nil {
-		r.file.Close()
-	}
-}
+func (r *results) close() { r.journal.Close() }
 
 // labelsHash identifies labels.
 func labelsHash(labels []string) string {

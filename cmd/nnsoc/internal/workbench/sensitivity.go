@@ -26,6 +26,7 @@ import (
 
 type sensitivityFlags struct {
 	device, keys, preference string
+	results                  string
 	by                       percentFlag
 	all, assumed             bool
 	workers                  int
@@ -47,7 +48,7 @@ their effect on latency or energy. Numbers without a public source are marked: t
 the top are worth measuring first. Impossible changes (a cache of 1.1 times
 the sets, a clock that is not an operating point) are left out. Of the engines only the
 sections of the device are varied, besides the shared ones; with --assumed only numbers
-without a public source.`,
+without a public source. With --results a run that was stopped goes on where it ended.`,
 		Example: "  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device npu --keys 'npu.*'\n" +
 			"  nnsoc sensitivity mobilenet_v1_0.25_128_quant --device gpu --assumed --invocations 1\n  nnsoc sensitivity model.tflite --device dsp --by 20% --json",
 		Args:              cli.ExactlyOne,
@@ -60,6 +61,7 @@ without a public source.`,
 	_ = cmd.RegisterFlagCompletionFunc("keys", machine.CompleteKeys(a))
 	fl.Var(&f.by, "by", "percent by which a number is lower and higher")
 	fl.BoolVar(&f.all, "all", false, fmt.Sprintf("print all numbers that change something, not only %d", shownKeys))
+	fl.StringVar(&f.results, "results", "", "keep the effect of each key in this file of JSON lines as it comes, and go on where the file ends")
 	fl.BoolVar(&f.assumed, "assumed", false, "try only numbers without a public source")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
@@ -170,7 +172,27 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 		SchemaVersion: cli.SchemaVersion, Model: form.Model.Name, SoC: c.SoC.Name, Device: f.device, ByPercent: float64(f.by),
 		LatencyUS: base.invocations.MeanUS, EnergyUJ: base.invocations.Energy, Keys: make([]keyEntry, len(keys)),
 	}
-	parallel(a, f.workers, len(keys), func(i int) { r.Keys[i] = l.sensitivity(&keys[i], model, f, base) })
+	known := map[string]keyEntry{}
+	first := journalHead{r.Model, r.SoC, r.Device, r.ByPercent, r.LatencyUS, r.EnergyUJ}
+	journal := try.V(cli.OpenJournal(f.results, effectsKind, first, func(was journalHead) bool { return was == first }, func(e keyEntry) { known[e.Key] = e }))
+	defer journal.Close()
+	var left []int // keys that are to be tried
+	for i := range keys {
+		if e, ok := known[keys[i].Path]; ok && e.Value == keys[i].Value {
+			r.Keys[i] = e
+		} else {
+			left = append(left, i)
+		}
+	}
+	failed := make([]error, len(left))
+	parallel(a, f.workers, len(left), len(keys)-len(left), func(k int) {
+		i := left[k]
+		r.Keys[i] = l.sensitivity(&keys[i], model, f, base)
+		failed[k] = journal.Write(&r.Keys[i])
+	})
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
 	slices.SortStableFunc(r.Keys, func(x, y keyEntry) int {
 		return cmp.Or(cmp.Compare(y.EffectPercent, x.EffectPercent), cmp.Compare(y.largest(), x.largest()))
 	})
@@ -180,8 +202,21 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 	return r.print(a, f.all)
 }
 
-// parallel tries keys 0 to n-1, so many at a time, and reports its progress.
-func parallel(a *cli.App, workers, n int, try func(key int)) {
+// journalHead is the first line of a file of --results: the run that the effects belong to.
+type journalHead struct {
+	Model     string  `json:"model"`
+	SoC       string  `json:"soc"`
+	Device    string  `json:"device"`
+	ByPercent float64 `json:"by_percent"`
+	LatencyUS float64 `json:"latency_us"`
+	EnergyUJ  float64 `json:"energy_uj"`
+}
+
+// effectsKind is what a file of --results holds.
+var effectsKind = cli.JournalKind{Lines: "effects", Depend: "model, SoC, device, --by, preference or pace"}
+
+// parallel tries keys 0 to n-1, so many at a time, and reports its progress, with those that were done before.
+func parallel(a *cli.App, workers, n, before int, try func(key int)) {
 	p := a.Progress()
 	defer p.Done()
 	var wait sync.WaitGroup
@@ -193,8 +228,8 @@ func parallel(a *cli.App, workers, n int, try func(key int)) {
 			for i := range next {
 				try(i)
 				mu.Lock()
-				if done++; done%20 == 0 {
-					p.Update("%d of %d keys", done, n)
+				if done++; done%max(1, n/20) == 0 {
+					p.Update("%d of %d keys", before+done, before+n)
 				}
 				mu.Unlock()
 			}
