@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"weak"
 
 	"google.golang.org/grpc"
 
@@ -36,6 +37,8 @@ type Device struct {
 	shared sharedMemories
 	// released counts requests to the driver to free objects.
 	released atomic.Int64
+	// held says of the driver's objects that are freed when nobody refers to them, by id, whether somebody does: func() bool.
+	held sync.Map
 }
 
 // DriverError is an error that a driver in another process returned.
@@ -307,24 +310,40 @@ func (d *Device) Passes(m *nn.Model) (list []hal.PassResult, err error) {
 // PrepareModel implements hal.Device. When the client's quota is exhausted, models without
 // references are freed first, again where other threads took what was free by then.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	p, err := d.prepareModel(m, o)
-	for hal.StatusOf(err) == hal.ResourceExhaustedTransient && d.collect() {
-		p, err = d.prepareModel(m, o)
+	for {
+		before := d.released.Load()
+		p, err := d.prepareModel(m, o)
+		if hal.StatusOf(err) != hal.ResourceExhaustedTransient || !d.collect(before) {
+			return p, err
+		}
 	}
-	return p, err
 }
 
 // collectTime is how long a client waits for what it has released to be free, in host time.
 const collectTime = time.Second
 
-// collect releases prepared models that nobody refers to; false when there is none.
-func (d *Device) collect() bool {
-	before := d.released.Load()
+// collect releases what nobody refers to; false when there is nothing, and nothing was released since the count was before.
+func (d *Device) collect(before int64) bool {
 	runtime.GC()
-	for end := time.Now().Add(collectTime); d.released.Load() == before && time.Now().Before(end); {
+	for end := time.Now().Add(collectTime); d.released.Load() == before && d.unreferenced() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	return d.released.Load() != before
+}
+
+// hold remembers what the client has of the driver's object of an id until that is released.
+func hold[T any](d *Device, id uint64, handle *T) {
+	p := weak.Make(handle)
+	d.held.Store(id, func() bool { return p.Value() != nil })
+}
+
+// unreferenced reports whether nobody refers to some object that is not released yet.
+func (d *Device) unreferenced() (found bool) {
+	d.held.Range(func(_, referred any) bool {
+		found = !referred.(func() bool)()
+		return !found
+	})
+	return found
 }
 
 func (d *Device) prepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
@@ -375,6 +394,7 @@ func (d *Device) release(id uint64) {
 	defer cancel()
 	_, _ = d.client.Release(ctx, &pb.HandleRequest{Session: d.about.Session, Id: id})
 	d.released.Add(1)
+	d.held.Delete(id)
 }
 
 // sharedMemories are the regions that a client shares with its driver.

@@ -170,6 +170,7 @@ func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	b := &clientBurst{link: l, slots: map[*hal.Memory]*slot{}}
 	b.Slots, b.Requests, b.Results, b.Context, b.Fallback = burst.NewSlots(func(n int32) { _ = l.setSlot(n, 0) }), l.requests, l.results, burstContext{b}, p.Execute
 	h := &burstHandle{b}
+	hold(p.device, l.id, h)
 	runtime.AddCleanup(h, func(b *clientBurst) { go func() { _ = b.Close() }() }, b)
 	return h, nil
 }

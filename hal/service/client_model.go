@@ -25,6 +25,7 @@ type prepared struct {
 
 func newPrepared(d *Device, h *pb.Handle) *prepared {
 	p := &prepared{device: d, id: h.Id, preparedFs: h.PreparedFs}
+	hold(d, h.Id, p)
 	runtime.AddCleanup(p, func(id uint64) { go d.release(id) }, h.Id)
 	return p
 }

@@ -27,6 +27,24 @@ func heavy(t *testing.T) *nn.Model {
 	return m
 }
 
+// A model that nobody refers to is freed when its client's quota is exhausted, and so is one that only a forgotten burst
+// refers to, while others are kept; where all are kept, the quota's error comes.
+func TestForgottenModels(t *testing.T) {
+	_, path := serve(t, timed(t), service.Quotas{Prepared: 4})
+	there := dial(t, path)
+	prepare := func() (hal.PreparedModel, error) { return there.PrepareModel(add(), hal.PrepareOptions{}) }
+	kept := []hal.PreparedModel{require.V(prepare())(t)}
+	for range 12 {
+		p := require.V(prepare())(t)
+		require.V(p.ConfigureExecutionBurst())(t)
+	}
+	for range 3 {
+		kept = append(kept, require.V(prepare())(t))
+	}
+	require.Same(t, hal.ResourceExhaustedTransient, hal.StatusOf(require.Err(prepare())), "all are kept")
+	runtime.KeepAlive(kept)
+}
+
 // What is compiled counts beside the copies of models, until it is released.
 func TestProgramsCount(t *testing.T) {
 	phone := require.V(soc.Load("pixel4"))(t)
