@@ -21,7 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// LifecycleChecks are those of the life of a driver in its process.
+// LifecycleChecks returns the checks of a driver's life in its process.
 func LifecycleChecks() []check.Check {
 	return []check.Check{
 		{Name: "no driver code sees what breaks a rule, and its panics are contained", Rows: []string{"J-12"}, Run: protected},
@@ -161,7 +161,8 @@ func largeCalls(t *check.T) {
 	}
 }
 
-// urgency submits two long requests of low priority, then short ones of another, to one engine of a phone.
+// urgency submits two long requests of low priority to one engine of a phone, then, while the second waits for the first,
+// short ones of another priority.
 // A prepared model from a cache has the priority that it was saved with.
 func urgency(t *check.T) {
 	c := check.V(soc.Load("pixel4"))(t, "phone")
@@ -206,7 +207,7 @@ func urgency(t *check.T) {
 			}
 		}
 		relu, none := check.ReluModel(nn.TensorFloat32, 2, 3), func(*hal.Stats) {}
-		_, err := m.RunConcurrent(client(long, hal.PriorityLow, 0, none), client(long, hal.PriorityLow, 0, none), client(relu, urgent, 1000e9, short), client(relu, urgent, 1100e9, short))
+		_, err := m.RunConcurrent(client(long, hal.PriorityLow, 0, none), client(long, hal.PriorityLow, 0, none), client(relu, urgent, 300e9, short), client(relu, urgent, 400e9, short))
 		t.OK("together", err)
 		check.Equal(t, "requests that end", ended, 4)
 		return queued
