@@ -152,7 +152,7 @@ func hashProgram(rows []hashRow) string {
 	return b.String()
 }
 
-// hashes are those of the results.
+// hashes returns a hash of each result.
 func hashes(results []byte) (list []uint32) {
 	for ; len(results) > 0; results = results[128:] {
 		h := fnv.New32a()

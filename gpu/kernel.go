@@ -184,7 +184,7 @@ type Options struct {
 
 	Span func(sim.Span) // called as dispatches end; may be nil
 
-	// Profile, when set, receives the cost of each instruction of a timed run. Cycles are those of the SIMD that ends a
+	// Profile, when set, receives the cost of each instruction of a timed run. Cycles are counted on the SIMD that ends a
 	// dispatch last, as in the report.
 	Profile *sim.Profile
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// profiler collects the costs of the operations of a run; nil costs one comparison per issue. Cycles are those of the
+// profiler collects the costs of the operations of a run; nil costs one comparison per issue. Cycles are counted on the
 // SIMD that ends its dispatch last, as in the account of the run; energy is that of the whole machine.
 type profiler struct {
 	before traffic            // the issue that is under way

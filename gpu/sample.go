@@ -92,7 +92,7 @@ func (p *program) sampleable() bool {
 	})
 }
 
-// behaviour is that of the dispatch, from its recording.
+// behaviour sums up how the dispatch behaves, from its recording.
 func (m *machine) behaviour() *behaviour {
 	d, k, lines := m.d, m.p.k, m.tape.touched
 	b := &behaviour{signature: signature{kernel: k.Name, code: len(k.Code), registers: k.VGPRs, grid: d.Grid, workgroup: d.Workgroup}}

@@ -45,7 +45,7 @@ type Buffer interface {
 	Bytes() int
 	// CopyTo copies the value to a memory of its size.
 	CopyTo(dst *Memory) error
-	// CopyFrom copies a value of these dimensions; nil are those of the buffer.
+	// CopyFrom copies a value of these dimensions; nil means the buffer's own.
 	CopyFrom(src *Memory, dimensions []uint32) error
 	// Release ends the life of the buffer and of its token.
 	Release()

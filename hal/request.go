@@ -14,7 +14,7 @@ type RequestArgument struct {
 	// HasNoValue leaves an optional operand out; all else is zero then.
 	HasNoValue bool
 	Location   DataLocation
-	// Dimensions complete those of the model; none are those of the model.
+	// Dimensions completes the model's dimensions; without any, the model's hold.
 	Dimensions []uint32
 }
 

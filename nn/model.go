@@ -8,7 +8,7 @@ type Operation struct {
 	Type    OperationType
 	Inputs  []uint32
 	Outputs []uint32
-	// Name is that of the node of a model file that the operation computes, alone or with others; "" where there is none.
+	// Name names the node of a model file that the operation computes, alone or with others; "" where there is none.
 	Name string
 }
 

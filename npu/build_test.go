@@ -69,7 +69,7 @@ func (m *machine) align() {
 	}
 }
 
-// strides are those of a dense map.
+// strides returns the strides of a dense map.
 func strides(w, c, esz int, b16 bool) (x, y, cs uint64) {
 	if b16 {
 		return uint64(16 * esz), uint64(esz * w * roundUp(c, 16)), uint64(16 * esz * w)

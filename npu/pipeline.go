@@ -254,7 +254,7 @@ func (t *timer) fetch(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int, at int64)
 	return done, m
 }
 
-// box describes a box of a map as runs per row: addresses are those of tile 0, which also approximate rolling buffers
+// box describes a box of a map as runs per row: addresses lie in tile 0, which also approximate rolling buffers
 // and edge tiles closely enough for timing.
 func box(f *state.FeatureMap, y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride uint64) {
 	rows = y1 - y0

@@ -249,7 +249,7 @@ func (d *Domain) Saturate() {
 	d.load.Util = float64(d.cfg.OPPs[d.load.Point].Hz) / float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
 }
 
-// Wake makes the domain work from t on and returns the delays: wake is that of leaving sleep, ramp that of a change of
+// Wake makes the domain work from t on and returns the delays: wake is the delay of leaving sleep, ramp that of a change of
 // the point which the governor's limits force.
 func (d *Domain) Wake(t Time) (wake, ramp Time) {
 	d.Advance(t, false)

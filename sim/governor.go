@@ -93,7 +93,7 @@ func (g AdrenoTZ) Decide(l *Load) (int, bool) {
 	return l.Point, true
 }
 
-// halfLife is that of Load.Util: PELT_HALFLIFE of Linux.
+// halfLife is how long Load.Util takes to forget half: PELT_HALFLIFE of Linux.
 const halfLife = 32 * Millisecond
 
 // decay is the share of Util that is left after a span.

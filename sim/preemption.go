@@ -1,7 +1,7 @@
 package sim
 
 // Preemption is a program's tenure of its engine, which one of higher priority may preempt. Cores check between operations.
-// Instants are those of the run, for which no time passes while another program has the engine.
+// Instants are counted on the run's own clock, for which no time passes while another program has the engine.
 type Preemption interface {
 	// Pending reports whether a program of higher priority waits for the engine.
 	Pending(at Time) bool

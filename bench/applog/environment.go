@@ -14,7 +14,7 @@ const (
 	ModelsVariable = "NNSOC_APPMODELS" // folder to which models are written
 )
 
-// FromEnvironment returns the recorder that the environment asks for, nil for none. p and now are those of Options.
+// FromEnvironment returns the recorder that the environment asks for, nil for none. p and now are what Options calls Process and Now.
 func FromEnvironment(env func(string) string, p Process, now func() int64) (*Recorder, error) {
 	o := Options{Process: p, NowFs: now, Check: env(CheckVariable) != "", Models: env(ModelsVariable)}
 	if text := env(TracedVariable); text != "" {

@@ -88,7 +88,7 @@ func count(what string, n *int) (string, float64) {
 	return fmt.Sprintf("%d to %d %s", from, *n, what), 1 / float64(from)
 }
 
-// Explain measures how the figures of a SoC's devices move with its parts. figures are those of the unchanged SoC.
+// Explain measures how the figures of a SoC's devices move with its parts. figures belong to the unchanged SoC.
 func (x *Meter) Explain(c *soc.Config, figures []*Figures, open func(*soc.Config) ([]hal.Device, error)) ([]Sensitivity, error) {
 	text, err := json.Marshal(c)
 	if err != nil {

@@ -45,7 +45,7 @@ type Figure struct {
 // refused is the figure for unsupported operations: as slow as can be.
 var refused = hal.PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
 
-// Figures are those of a device.
+// Figures are the capabilities measured of a device.
 type Figures struct {
 	Device        string
 	Operand       map[nn.OperandType]Figure

@@ -4,7 +4,7 @@
 // than MaxRoof times its roof beyond a launch.
 //
 // The work of an operation is its multiply-accumulates and the bytes of its operands, whichever grow more; its
-// roof is that of Williams, Waterman and Patterson, "Roofline" (CACM 52, 2009). Times are those of a program
+// roof is that of Williams, Waterman and Patterson, "Roofline" (CACM 52, 2009). Times are what a program
 // of one operation at the highest clocks on cold memories, without the launch of the program.
 //
 // The operations of a network are walked likewise, each alone. What is known to be slow has a reason in a table, with

@@ -207,7 +207,7 @@ func known(g *nn.Subgraph) bool {
 	})
 }
 
-// growth is that of the work from a sample to the next, at least 1.
+// growth is how many times as much work the next sample has, at least 1.
 func growth(a, b *Sample) float64 {
 	g := max(1, float64(b.Bytes)/float64(a.Bytes))
 	if a.MACs > 0 {

@@ -105,7 +105,7 @@ func TestRun(t *testing.T) {
 	require.Check(t, err != nil, "a device that there is none of")
 }
 
-// pipeItNetworks are those of Pipe-it, as the zoo has them.
+// pipeItNetworks names the networks that Pipe-it measured, as the zoo has them.
 var pipeItNetworks = []string{"alexnet_float", "inception_v1_float", "mobilenet_v1_1.0_224_float", "resnet_50_float", "squeezenet_float"}
 
 // TestPipelines writes the table of pipelines beside the best way to run an inference on all cores of a cluster, or of the

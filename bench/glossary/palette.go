@@ -13,7 +13,7 @@ var palette = []string{
 	"#004c78", "#9c6b00", "#006b4e", "#8a4f71", "#2f7ba3", "#8f3f00", "#a39a1f", "#555555",
 }
 
-// colours are those of causes.
+// colours gives each class of causes its colour.
 var colours = map[Class]string{
 	Engine: palette[0], Software: palette[1], Wait: palette[2], Visibility: palette[3],
 	Memory: palette[4], Busy: palette[5], WakeUp: palette[6], Idle: palette[7],
@@ -25,7 +25,7 @@ func (c Class) Colour() string { return colours[c] }
 // Names are the colours of what is no cause where no cause is drawn beside it: devices, networks, strategies.
 func Names() []string { return append([]string(nil), palette...) }
 
-// Others are the colours of what is no cause beside causes: none is that of one.
+// Others returns colours for what stands beside causes without being one; no cause has one of them.
 func Others() []string { return append([]string(nil), palette[len(Classes):]...) }
 
 // engines are the colours of the engines of a phone; beside causes they are told apart too.

@@ -6,7 +6,7 @@ type Cache struct {
 	Meaning string // with an article, in the middle of a sentence
 }
 
-// Caches are those of all engines.
+// Caches lists the caches of all engines.
 var Caches = []Cache{
 	{"l0", "the GPU's vector data caches (L0, one per compute unit)"},
 	{"scalar", "the GPU's scalar data caches"},

@@ -168,7 +168,7 @@ func pattern(i, side int) []float64 {
 	return out
 }
 
-// features are those of step k of a sequence: each oscillates at its own rate.
+// features makes up the values of step k of a sequence: each oscillates at its own rate.
 func features(i, k int, o *nn.Operand) ([]byte, error) {
 	if o.Type != nn.TensorFloat32 {
 		return nil, fmt.Errorf("no synthetic inputs of %v%v", o.Type, o.Dimensions)

@@ -77,7 +77,7 @@ func line(r *Result) string {
 	return strings.Join(append(c, strconv.FormatInt(k.CacheBytes, 10)), ",") + "\n"
 }
 
-// cells are those of a latency.
+// cells returns a latency's columns of the table.
 func (l *Latency) cells() []string {
 	c := []string{strconv.Itoa(l.Iterations), javaFloat(l.TotalSec), javaFloat(l.StartSec), javaFloat(l.StepSec), strconv.Itoa(Buckets)}
 	for _, n := range l.Counts {

@@ -7,6 +7,6 @@
 // judge the outputs (evaluators.go), and a ResultFile is the app's own CSV, which the
 // page generator of AOSP reads (csv.go).
 //
-// Latencies are simulated time. Only the first inputs of a test set are timed, alternating; accuracy is that of all of
+// Latencies are simulated time. Only the first inputs of a test set are timed, alternating; accuracy counts all of
 // them (D-980).
 package mlts

@@ -96,7 +96,7 @@ func (l *List) classes(d *Dataset, n int) ([]int, error) {
 	return list, nil
 }
 
-// lines are those of a text file, without blanks around them and an empty last one.
+// lines reads the lines of a text file, without blanks around them and without an empty last one.
 func (l *List) lines(name string) ([]string, error) {
 	b, err := l.read(name)
 	if err != nil {

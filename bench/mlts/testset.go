@@ -93,7 +93,7 @@ func outputsOf(net *nn.Model) (list []*nn.Operand) {
 	return list
 }
 
-// sequences are those of inputOutputs.
+// sequences reads the sequences that inputOutputs lists.
 func (l *List) sequences(m *Model, net *nn.Model) (*TestSet, error) {
 	t := &TestSet{}
 	size := int64(m.inputBytes())

@@ -55,7 +55,7 @@ func CompareStructure(file []byte, m *nn.Model, load func(name string) (*soc.Con
 	return c, err
 }
 
-// outputs are those of a network and their elements' bytes.
+// outputs holds a network's outputs and the size of their elements in bytes.
 type outputs struct {
 	data  [][]byte
 	sizes []int

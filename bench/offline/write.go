@@ -76,7 +76,7 @@ func pick(offsets map[uint32]int, operands []uint32) []int {
 	return list
 }
 
-// operands are those of operator number i in front of its inputs.
+// operands returns the tensors that operator number i has in front of its inputs.
 func operands(i int, stream []byte, o *npudriver.Operator) []tflitefile.Tensor {
 	c := o.Constants
 	if len(c) == 0 {

@@ -22,7 +22,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// colours are those of series, as in reports; a figure of more has each in shapes that differ.
+// colours colours the series of a figure as reports do; where a figure has more series, those of one colour differ in shape.
 var colours = all(glossary.Names()[:8])
 
 // all are colours from #rrggbb.
@@ -170,7 +170,7 @@ func (f *Figure) write(size vg.Length) {
 	f.Title.Padding = size / 2
 }
 
-// height is that of the axes with their titles: rows need a line of text each.
+// height returns the height of the axes with their titles: each row needs a line of text.
 func (f *Figure) height(s Size) vg.Length {
 	if f.rows == 0 {
 		return s.Height

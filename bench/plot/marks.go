@@ -14,7 +14,7 @@ import (
 // shapes distinguish the points of series without colours.
 var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.BoxGlyph{}, draw.PlusGlyph{}, draw.CrossGlyph{}}
 
-// radius is that of a point; grow is by how much that of a point around others is larger, maxNested how many stand
+// radius is how large a point is drawn; grow is by how much a point around others is larger, maxNested how many stand
 // around each other.
 const radius, grow, maxNested = vg.Length(2.5), vg.Length(2), 4
 

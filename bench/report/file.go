@@ -225,7 +225,7 @@ func (f *File) Find(device string) *Run {
 	return nil
 }
 
-// clock is that of a device of the run, in MHz; 0 where it is not known.
+// clock returns the clock of a device of the run in MHz, 0 where it is not known.
 func (r *Run) clock(device string) float64 {
 	for i := range r.Devices {
 		if r.Devices[i].Device == device {

@@ -21,7 +21,7 @@ const (
 type Timeline struct {
 	Processes []*process `json:"processes"`
 	Names     []string   `json:"names"` // of spans
-	// Causes are those of the names, "" for what contains other spans.
+	// Causes gives each name its cause, "" for what contains other spans.
 	Causes   []glossary.Class `json:"causes"`
 	Counters []*counter       `json:"counters"`
 	Dropped  int              `json:"dropped,omitempty"` // spans and samples beyond the bounds

@@ -83,7 +83,7 @@ type bounded struct {
 	bound
 }
 
-// routes are those of a network that engines run, those with the lowest bounds first.
+// routes returns the routes by which engines run a network, the lowest bound first.
 func (p *Problem) routes(network int) (list []bounded, err error) {
 	n := p.parts(network)
 	add := func(r Route) {

@@ -41,7 +41,7 @@ type ProgramError struct{ error }
 // Unwrap returns the cause.
 func (e *ProgramError) Unwrap() error { return e.error }
 
-// ExternalVersion is that of the objects.
+// ExternalVersion is the version of the objects that a program reads and writes.
 const ExternalVersion = 1
 
 // ExternalProblem is a Problem as a program reads it. Times are microseconds, energies microjoules.

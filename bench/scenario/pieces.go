@@ -14,7 +14,7 @@ import (
 // aloneParts is how many inferences the costs of parts are the medians of.
 const aloneParts = 5
 
-// options are those of every compilation of a network.
+// options returns the options with which a network is compiled each time.
 func (r *Runner) options(network int) nnrt.CompileOptions {
 	priorities := []hal.Priority{hal.PriorityLow, hal.PriorityMedium, hal.PriorityHigh}
 	priority := priorities[slices.Index(Priorities, r.Scenario.Networks[network].Priority)]
@@ -216,7 +216,7 @@ func (r *Runner) piece(p *Problem, parts []Part, c hal.Client, d *Done, x piece,
 	return res, nil
 }
 
-// result is that of a job whose last part has run.
+// result returns the outcome of a job whose last part has run.
 func (r *Runner) result(network int, d *Done) *nnrt.Result {
 	g := &r.Workloads[network].Model.Main
 	res := &nnrt.Result{}

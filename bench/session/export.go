@@ -54,7 +54,7 @@ type operatingPoint struct {
 	pinned       bool // a governor moves the clock: this is one of its points
 }
 
-// operatingPoints are those of a device, rising: each clock of its engine with the lowest and the highest of the DRAM that it
+// operatingPoints lists how a device can run, rising: each clock of its engine with the lowest and the highest of the DRAM that it
 // may meet, or the present ones if no governor moves them.
 func (x *Planner) operatingPoints(device string) (list []operatingPoint) {
 	e, _ := soc.EngineNamed(device)

@@ -47,7 +47,7 @@ func newMemory(m *hal.MemoryStats) *Memory {
 // TensorMemory is the memory that the tensors of a network need, whatever runs it.
 type TensorMemory struct {
 	ConstantBytes int64 `json:"constant_bytes"`
-	// PeakBytes are those of inputs, outputs and values between operations that are needed at
+	// PeakBytes counts inputs, outputs and values between operations that are needed at
 	// the same time, most at PeakOperation, when operations run in their order.
 	PeakBytes     int64 `json:"peak_bytes"`
 	PeakOperation int   `json:"peak_operation"`

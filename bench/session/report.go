@@ -52,7 +52,7 @@ type Run struct {
 	// are its own, and add up to it.
 	RowsOf *InvocationCost `json:"detailed_invocation,omitempty"`
 	Host   *RunTime        `json:"host_time,omitempty"`
-	// TotalCycles and Stalls are those of the run's device when there is one only: cycles of different clocks do not add up.
+	// TotalCycles and Stalls belong to the run's device, and are there when it has one only: cycles of different clocks do not add up.
 	// They count the latency; EngineCycles leave out the host's part (launch).
 	TotalCycles  *int64           `json:"total_cycles,omitempty"`
 	EngineCycles *int64           `json:"engine_cycles,omitempty"`

@@ -8,7 +8,8 @@ import (
 )
 
 // trusted has a row per preset and engine: how many published latencies ours were compared with, and the least and the
-// largest ratio of ours to them, and "fit" where a constant of the engine was chosen by them. They are those of docs/FIDELITY.md (go test ./bench/session -run TestTrust -update-trust).
+// largest ratio of ours to them, and "fit" where a constant of the engine was chosen by them.
+// They stand in docs/FIDELITY.md (go test ./bench/session -run TestTrust -update-trust).
 //
 //go:embed trust.txt
 var trusted string

@@ -130,7 +130,7 @@ func (p *Plan) spread(models, devices []string, sets [][]soc.Change) error {
 	return nil
 }
 
-// keys are those of all axes; a key of two axes is an error.
+// keys lists the keys of all axes; a key of two axes is an error.
 func keys(axes []*Axis) ([]string, error) {
 	var list []string
 	for _, a := range axes {

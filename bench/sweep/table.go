@@ -15,7 +15,7 @@ type column struct {
 	number func(*Row) (float64, bool) // nil: text
 }
 
-// columns are those of the tables: model, device and SoC of a row, its keys, its status, its numbers.
+// columns lists what the tables show: model, device and SoC of a row, its keys, its status, its numbers.
 func columns(keys []string, rows []Row) []column {
 	list := []column{
 		{name: "index", number: func(r *Row) (float64, bool) { return float64(r.Index), true }},

@@ -1,5 +1,5 @@
 // Command libneuralnetworks is Android's NNAPI as a C library, libneuralnetworks.so, whose
-// devices are those of a simulated SoC: programs that load NNAPI run on it as they are.
+// devices belong to a simulated SoC: programs that load NNAPI run on it as they are.
 //
 // A C function turns handles into values and pointers into slices and calls the function of
 // the same name of package nnapi; which call reports an error is decided there. Handles are

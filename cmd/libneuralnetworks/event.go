@@ -124,7 +124,7 @@ func imported(fd int) *hal.SyncFence {
 
 var eventCount = regexp.MustCompile(`(?m)^eventfd-count:\s*([0-9a-fA-F]+)$`)
 
-// count is that of an eventfd, which reading would take away from other readers, and
+// count returns the count of an eventfd, which reading would take away from other readers, and
 // fenceDone for a descriptor of another kind.
 func count(fd int) (n uint64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))

@@ -136,7 +136,7 @@ func SL_ANeuralNetworksDevice_forEachVendorExtensionOperandTypeInformation(d C.u
 	})
 }
 
-// callbacks are those of the app for what has ended. They are part of the phone's diagnostics from the beginning.
+// callbacks are the functions of the app that learn what has ended. They are part of the phone's diagnostics from the beginning.
 type callbacks struct {
 	mu                 sync.Mutex
 	compiled, executed unsafe.Pointer // functions; nil: none

@@ -211,7 +211,7 @@ func TestGivenThroughTFLite(t *testing.T) {
 	}
 }
 
-// zooNetworks are those of the zoo that are run through TensorFlow Lite: a float and a quantized one of most families.
+// zooNetworks names the networks of the zoo that TensorFlow Lite runs: a float and a quantized one of most families.
 var zooNetworks = []string{
 	"mobilenet_v1_0.25_128_float", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_0.35_96_float", "mobilenet_v2_0.35_96_quant",
 	"mobilenet_v3_small_float", "efficientnet_lite0_quant", "mobilenet_edgetpu_0.75_quant", "squeezenet_quant", "inception_v1_quant",

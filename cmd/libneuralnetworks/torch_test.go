@@ -12,7 +12,7 @@ import (
 const debianPython = "/usr/bin/python3"
 
 // TestPyTorch: networks of PyTorch 1.13 through its NNAPI backend, which loads libneuralnetworks.so by itself: see
-// testdata/torch_networks.py. Results are those of its own kernels, and of the reference.
+// testdata/torch_networks.py. It compares the results with PyTorch's own kernels and with the reference.
 func TestPyTorch(t *testing.T) {
 	lib := libraries(t)
 	if exec.Command(debianPython, "-c", "import torch.backends._nnapi.prepare").Run() != nil {

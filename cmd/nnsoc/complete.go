@@ -28,7 +28,7 @@ var values = map[string][]string{
 	"strategies":    partition.Known([]partition.Device{{Name: "cpu"}, {Name: "gpu"}, {Name: "dsp"}, {Name: "npu"}}),
 }
 
-// extensions are those of the files that flags of these names accept, none for any.
+// extensions lists which files the flags of these names accept, none for any.
 var extensions = map[string][]string{
 	"labels": {"txt"}, "write": {"toml", "json"}, "html": {"html"}, "csv": {"csv"}, "report": {"json", "html"}, "library": {"so"}, "trace": {"json", "gz", "pftrace"}, "profile": {"gz", "folded"}, "results": {"jsonl"}, "plan": {"json"}, "input": nil, "dataset": nil, "socket": nil, "driver": nil, "driver-so": {"so"},
 }

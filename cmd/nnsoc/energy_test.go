@@ -51,7 +51,7 @@ func commandJSON(t *testing.T, object any, args ...string) {
 	require.NoError(t, json.Unmarshal(out.Bytes(), object))
 }
 
-// TestRowsOf: operations and devices are those of one invocation of many, whose time may differ from the mean: they add
+// TestRowsOf: operations and devices belong to one invocation of many, whose time may differ from the mean: they add
 // up to it, and the text names it where the mean differs.
 func TestRowsOf(t *testing.T) {
 	type row struct {

@@ -67,7 +67,7 @@ of the field; without a word it lists all. Keys of a SoC have "nnsoc soc explain
 	}
 }
 
-// allWords are those of the glossary and the columns of tables.
+// allWords returns the words of the glossary and the columns of tables.
 func allWords() []glossary.Word { return append(glossary.All(), run.Words()...) }
 
 // phrases joins arguments that are a word of several parts, such as row hit.

@@ -26,7 +26,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/try"
 )
 
-// commands are those of the root by their names.
+// commands lists the commands of the root by their names.
 var commands = []struct {
 	name string
 	make func(*cli.App) *cobra.Command

@@ -44,7 +44,7 @@ type Launch struct {
 	// StackBytes is the scratch of a lane if larger than the kernel declares: compilers count a recursion once.
 	StackBytes int
 
-	// Queue and Beside are those of gpu.Dispatch. Start and End are the times of the launch in a timed run.
+	// Queue and Beside are what gpu.Dispatch calls so. Start and End are the times of the launch in a timed run.
 	Queue      int
 	Concurrent bool
 	Start, End sim.Time

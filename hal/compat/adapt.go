@@ -11,7 +11,7 @@ import (
 
 // Adapt returns a device limited to an older version of the HAL, 1.0 to 1.2, as a runtime
 // uses it. Queries carry the slice of a model that the version can express, with
-// trailing defaults removed; capabilities are those of the version; later features,
+// trailing defaults removed; capabilities are what the version can express; later features,
 // priorities, deadlines, fences and device memory, do not reach the driver or are
 // refused. Simulated costs are passed on.
 func Adapt(v Version, d hal.Device) hal.Device {

@@ -55,7 +55,7 @@ func Measured(c *soc.Config) bool {
 	return f != nil && f.hash == ContentHash(c)
 }
 
-// shippedFigures are those of the preset with the SoC's name, or of the nearest of which it is a variant, nil
+// shippedFigures returns the figures of the preset with the SoC's name, or of the nearest of which it is a variant, nil
 // when there is none.
 func shippedFigures(c *soc.Config) *socFigures {
 	for name := c.SoC.Name; ; name = soc.Base(name) {

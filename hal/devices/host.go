@@ -24,7 +24,7 @@ type loop struct {
 	foreign bool // of a driver from outside, whose memory is its own
 }
 
-// queue is that of an engine that no machine keeps.
+// queue orders the executions of an engine that no machine keeps.
 type queue struct {
 	mu     sync.Mutex
 	freeFs int64 // the engine's last execution ends, on the devices' clock

@@ -396,7 +396,7 @@ func (b *prober) load() *soc.Config {
 	return c
 }
 
-// report is that of a machine in a look.
+// report hashes what a machine reports in a look.
 func (b *prober) report(c *soc.Config, l look) (uint64, error) {
 	if l.cluster != "" {
 		c.CPU.Pin(1, l.cluster)

@@ -7,7 +7,7 @@ import (
 )
 
 // memoryStats is what an execution of some length has had of the shared memory, in the
-// HAL's terms. Refresh and background are those of its time.
+// HAL's terms. Refresh and background are what its time costs.
 func (m *Machine) memoryStats(u soc.MemoryUse, took sim.Time) hal.MemoryStats {
 	d := &m.config.DRAM
 	burst := int64(d.BusBits / 8 * d.BurstLength)

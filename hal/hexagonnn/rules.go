@@ -25,7 +25,7 @@ var (
 	superRange = at(ranged{0, 2, 3}, ranged{1, 4, 5}, ranged{7, 8, 9})
 )
 
-// concatRanges are those of an axis, then all tensors, all low and all high ends.
+// concatRanges pairs inputs with their ranges where they come as an axis, then all tensors, all low and all high ends.
 func concatRanges(inputs int) []ranged {
 	var list []ranged
 	for i, n := 1, (inputs-1)/3; i <= n; i++ {

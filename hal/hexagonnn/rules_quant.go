@@ -265,7 +265,7 @@ func reshape8(a *args) []value {
 	return quantized(a.l.apply(a.n, nn.OpReshape, nn.TensorQuant8Asymm, q, x, dims), q)
 }
 
-// newShape is that of a reshaping node; Flatten puts all elements into the depth.
+// newShape reads the shape that a reshaping node makes; Flatten puts all elements into the depth.
 func (a *args) newShape(x builder.Tensor) builder.Tensor {
 	if strings.HasSuffix(a.n.op.base(), "Flatten") {
 		return a.l.b.Ints(1, 1, 1, int32(elements(aligned(a.l.b.Dims(x)))))

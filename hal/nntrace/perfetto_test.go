@@ -79,7 +79,7 @@ func endless(part []byte, n int) io.Reader {
 	return io.MultiReader(parts...)
 }
 
-// TestReadTakesSlicesOnly: memory is that of the slices, so that traces larger than it can
+// TestReadTakesSlicesOnly: memory grows with the slices alone, so that traces larger than it can
 // be read; a packet or an event without an end is an error.
 func TestReadTakesSlicesOnly(t *testing.T) {
 	padding := bytesField(nil, 1, bytesField(nil, 900, make([]byte, 1<<16)))

@@ -223,7 +223,7 @@ func (x *session) private(r *pb.ExecuteRequest) (*model, *privateRequest, error)
 	return m, p, p.reserveTemporaries(m)
 }
 
-// executeOptions are those of a call.
+// executeOptions reads the options of a call.
 func executeOptions(r *pb.ExecuteRequest) hal.ExecuteOptions {
 	return hal.ExecuteOptions{
 		MeasureTiming: r.GetMeasureTiming(), Deadline: (*hal.TimePoint)(r.Deadline), LoopTimeout: time.Duration(r.GetLoopTimeoutNs()),

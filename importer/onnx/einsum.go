@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// equation is that of an Einsum: the indices of each operand and of the result, a letter each. The dimensions that an
+// equation is what an Einsum computes: the indices of each operand and of the result, a letter each. The dimensions that an
 // ellipsis stands for are digits, 0 for the last of them, since operands may have different numbers of them.
 type equation struct {
 	terms  []string

@@ -16,7 +16,7 @@ type hostForm struct {
 	inputs int // of them that the operation needs
 	// operands are those of the operation; nil: the inputs in order.
 	operands func(c *conversion) []uint32
-	// attributes are those of the operation; nil: none.
+	// attributes makes the operation's attributes; nil makes none.
 	attributes func(c *conversion) []int64
 	// results are the outputs' types and shapes, as far as they are known.
 	results func(c *conversion) []nn.Operand

@@ -36,7 +36,7 @@ var attributeTexts = []string{
 	"half_pixel", "align_corners", "ij,jk->ik", "...i,...i->...", "ii->i", "a,b,c->", "add", "mul", "max", "min", "Relu", "?",
 }
 
-// ownWords are those of the program's own panics, and of the error that one is reported as.
+// ownWords occur in the program's own panics and in the error that reports one.
 var ownWords = []string{lowering.Unforeseen, "runtime error", "nil pointer", "out of range [", "goroutine", "0xc0"}
 
 // TestHostileNodes converts each operator with inputs of random types, ranks and number, and random attributes. Every

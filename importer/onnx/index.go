@@ -211,7 +211,7 @@ type combining struct {
 	neutral   float32
 }
 
-// combinings are those of Scatter's modes that are no sums.
+// combinings says how Scatter's modes that are no sums combine values.
 var combinings = map[string]combining{
 	"mul": {nn.OpReduceProd, nn.OpMul, 1},
 	"max": {nn.OpReduceMax, nn.OpMaximum, float32(math.Inf(-1))},

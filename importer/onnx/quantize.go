@@ -32,7 +32,7 @@ func quantized(t nn.OperandType, scale float32, zero int32) nn.Operand {
 	return nn.Operand{Type: t, Scale: scale, ZeroPoint: zero}
 }
 
-// quantization is that of a scale and a zero point that are constants of one element; ok is false for others. Without a
+// quantization reads a scale and a zero point that are constants of one element; ok is false for others. Without a
 // zero point the type is uint8.
 func (g *graph) quantization(scale, zero string) (o nn.Operand, ok bool) {
 	s, ok := g.constantFloats(scale)

@@ -259,7 +259,7 @@ func (n *network) some(of []onnxfile.DataType, lo, hi int64, fits func(v *drawn)
 
 func (n *network) read(v *drawn) *drawn { n.used[v.name] = true; return v }
 
-// plain are values that a function of reals takes; touchy are those of functions that enlarge differences.
+// plain are values that a function of reals takes; touchy values go into functions that enlarge differences.
 func plain(v *drawn) bool  { return v.step == 0 }
 func touchy(v *drawn) bool { return v.exact }
 

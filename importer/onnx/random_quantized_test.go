@@ -132,7 +132,7 @@ func quantizedProduct(n *network) {
 	v.step, v.exact, v.most = 1, false, 255
 }
 
-// randomOperators are those of random networks.
+// randomOperators are what random networks consist of.
 var randomOperators = []randomOperator{
 	unary("Relu", 7, reals, nil), unary("Sigmoid", 7, reals, plain), unary("Tanh", 7, reals, plain), unary("Exp", 7, floats, touchy), unary("Abs", 7, reals, nil),
 	unary("Neg", 7, numbers, nil), unary("Floor", 7, reals, touchy), unary("Ceil", 7, reals, touchy), unary("Round", 11, floats, touchy), unary("Sign", 9, numbers, touchy),

@@ -96,7 +96,7 @@ func flatten(c *conversion) {
 	c.defineShaped([]uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
 }
 
-// axes are those of an attribute or, from some version on, of input k; nil when neither is present.
+// axes reads axes from an attribute or, from some version on, from input k; nil when neither is present.
 func (c *conversion) axes(k int) []int64 {
 	if c.has(k) {
 		return c.list(k)

@@ -361,7 +361,7 @@ func (c *conversion) padding() uint32 {
 	return 0
 }
 
-// counted fails where the options state another number than the operator has; 0 is that of absent options.
+// counted fails where the options state another number than the operator has; absent options state 0.
 func (c *conversion) counted(option string, has int) {
 	if n := c.options.Int(option); n != 0 && n != int64(has) {
 		c.Failf("%s is %d, it has %d", option, n, has)

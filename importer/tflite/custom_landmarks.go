@@ -190,7 +190,7 @@ func landmarksMatrix(c *conversion) {
 	first, second := o.real("left_rotation_idx"), o.real("right_rotation_idx")
 	dx, dy := c.minus(coordinate(second, 0), coordinate(first, 0)), c.minus(coordinate(second, 1), coordinate(first, 1))
 	// Without a direction the angle is that of (1, 0). Half turns do not count in version 1, whose
-	// angle is that of a quotient.
+	// angle is the arctangent of a quotient.
 	length := c.Unary(nn.OpSqrt, c.plus(c.times(dx, dx), c.times(dy, dy)))
 	still := c.As(c.Compare(nn.OpEqual, length, c.Real(0)), nn.TensorFloat32)
 	length = c.plus(length, still)

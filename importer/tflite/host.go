@@ -30,9 +30,9 @@ var hostBuiltins = []builtin{
 // its kind or of values that only an execution knows.
 type hostForm struct {
 	op nn.OperationType
-	// operands are those of the operation; nil: the operator's inputs in order.
+	// operands makes the operation's operands; nil takes the operator's inputs in order.
 	operands func(c *conversion) []uint32
-	// attributes are those of the operation; nil: none.
+	// attributes makes the operation's attributes; nil makes none.
 	attributes func(c *conversion) []int64
 	// results are their types and shapes, as far as they are known.
 	results func(c *conversion) []nn.Operand

@@ -77,7 +77,7 @@ type importer struct {
 	rows   map[int]*builtin
 	shapes map[string][]uint32
 	entry  int // the subgraph that is the network
-	// inputNames and outputNames are those of a signature, by tensor of the entry.
+	// inputNames and outputNames are what a signature calls the tensors of the entry.
 	inputNames, outputNames map[int]string
 
 	model     *nn.Model

@@ -238,7 +238,7 @@ func (n *randomNetwork) widened(codes []int) (list []int) {
 	return list
 }
 
-// smooth are tensors that an operator of new values takes; touchy are those of operators that enlarge differences.
+// smooth are tensors that an operator of new values takes; touchy tensors go into operators that enlarge differences.
 func smooth(v *drawn) bool { return v.steps == 0 }
 func touchy(v *drawn) bool { return v.exact }
 

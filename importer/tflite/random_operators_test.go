@@ -486,7 +486,7 @@ func drawCumulativeSum(n *randomNetwork) {
 	n.computed("CUMSUM", "CumsumOptions", fields{"exclusive": n.chance(2), "reverse": n.chance(2)}, []*drawn{x, n.constant(i32(nil, float64(n.axis(len(x.Shape), n.random.IntN(len(x.Shape))))))}, n.like(x, x.Shape, false))
 }
 
-// randomOperators are those of random networks.
+// randomOperators are what random networks consist of.
 var randomOperators = []func(n *randomNetwork){
 	drawUnary("RELU", "", nil, dataCodes, smooth), drawUnary("RELU6", "", nil, dataCodes, smooth), drawUnary("ABS", "", nil, realCodes, smooth), drawUnary("NEG", "", nil, []int{typeFloat32, typeInt32}, smooth),
 	drawUnary("EXP", "", nil, realCodes, touchy), drawUnary("FLOOR", "", nil, realCodes, touchy), drawUnary("CEIL", "", nil, realCodes, touchy), drawUnary("ROUND", "", nil, realCodes, touchy),

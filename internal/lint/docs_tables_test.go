@@ -17,7 +17,7 @@ const (
 	recorded = "recorded" // what a decision was taken by, at a commit or by a command that the section names
 )
 
-// tables are those of docs by page and first line. What is not here fails TestTablesAreHeld.
+// tables lists the tables of docs by page and first line. What is not here fails TestTablesAreHeld.
 var tables = map[string]map[string]string{
 	"CONFORMANCE.md": {"| row | what | proof |": "testvectors/conformance TestMarkdown"},
 	"Capabilities.md": {

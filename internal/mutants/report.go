@@ -52,7 +52,7 @@ func (c Count) Share() float64 {
 	return float64(c.Found) / float64(c.Found+c.Survived)
 }
 
-// Share is that of all areas.
+// Share returns the share of faults found in all areas.
 func (r *Report) Share() float64 { return r.All.Share() }
 
 // summarize counts results by area.

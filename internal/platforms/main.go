@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// checker keeps the files that it has read: most are those of every platform.
+// checker keeps the files that it has read: most belong to every platform.
 type checker struct {
 	set   *token.FileSet
 	files map[string]*ast.File

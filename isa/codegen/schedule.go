@@ -71,7 +71,7 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 	return s
 }
 
-// run schedules all blocks; ranks are those of their instructions where they guide.
+// run schedules all blocks; ranks order their instructions where they guide.
 func (s *scheduler) run(ranks [][]int32) *Code {
 	f, l := s.f, s.l
 	code := &Code{Name: f.Name, labels: f.labels, Blocks: make([]int32, 0, len(f.blocks)), waits: make([]int32, 0, len(f.blocks)),

@@ -22,7 +22,7 @@ const (
 
 func (s symbol) bits() uint { return uint(s>>symbolBits) & 63 }
 
-// symbols are those of all weights, from -256, which is none.
+// symbols has the symbol of each weight, from -256, which is none.
 type symbols [2 * (maxWeight + 1)]symbol
 
 func (t *symbols) at(v int16) *symbol { return &t[uint16(v+maxWeight+1)%uint16(len(t))] }
@@ -166,7 +166,7 @@ func (g *golombRows) write(w *bitWriter, symbols, wdiv int, trunc bool) {
 // split is six positions by their rows; the second has a bit for each that is set in the first.
 type split struct{ first, second, n uint8 }
 
-// splits are those of all twelve bits of six positions.
+// splits has a row for each value of the twelve bits of six positions.
 var splits = sync.OnceValue(func() *[1 << chunkPositions]split {
 	table := new([1 << chunkPositions]split)
 	for v := range table {
@@ -188,7 +188,7 @@ type half struct {
 	n, carry  uint8
 }
 
-// halves are those of all bits of six positions, the first row below the second.
+// halves has a row for all bits of six positions, the first row below the second.
 var halves = sync.OnceValue(func() *[1 << chunkPositions]half {
 	table := new([1 << chunkPositions]half)
 	for i := range table {

@@ -118,7 +118,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// lstmShapes are those of an LSTM for a batch of 2 with 3 inputs, 5 units and 4 outputs.
+// lstmShapes returns the shapes of an LSTM for a batch of 2 with 3 inputs, 5 units and 4 outputs.
 func lstmShapes() map[string][]uint32 {
 	return map[string][]uint32{
 		"input": {2, 3}, "input_to_input_weights": {5, 3}, "input_to_forget_weights": {5, 3}, "input_to_cell_weights": {5, 3},

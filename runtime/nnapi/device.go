@@ -49,7 +49,7 @@ func (r *Runtime) SetSyncExecution(on bool) { r.inCaller = on }
 // Device is a processor that models run on.
 type Device struct{ hal hal.Device }
 
-// FeatureLevel is that of NNAPI with HAL 1.3.
+// FeatureLevel is the feature level of NNAPI with HAL 1.3.
 const FeatureLevel = 30
 
 // firstWithTypes is the feature level of HAL 1.2, whose devices have a type.
@@ -161,7 +161,7 @@ func (d *Device) FeatureLevel() int {
 // Capabilities are the figures that the device has reported, which Device has no function for but the support library interface.
 func (d *Device) Capabilities() hal.Capabilities { return d.hal.Capabilities() }
 
-// Extensions are those of the device, as the support library interface lists them.
+// Extensions returns the extensions of the device, as the support library interface lists them.
 func (d *Device) Extensions() []hal.Extension { return d.hal.SupportedExtensions() }
 
 // Wait is Device_wait: simulated devices are always there.
@@ -177,7 +177,7 @@ func (d *Device) ExtensionSupport(name string) bool {
 	return slices.ContainsFunc(d.hal.SupportedExtensions(), func(e hal.Extension) bool { return e.Name == name })
 }
 
-// registry is that of some devices; the CPU is there in any case.
+// registry returns a registry of some devices; the CPU is there in any case.
 func (r *Runtime) registry(some []*Device) (*registry.Registry, error) {
 	var list []hal.Device
 	for _, d := range some {

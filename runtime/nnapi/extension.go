@@ -122,7 +122,7 @@ func (r *Runtime) ExtensionOperationType(m *Model, extension string, code uint16
 	return nn.OperationType(t), err
 }
 
-// extension is that of a code which an app gives; ok is false for one that the model did
+// extension returns the extension of a code which an app gives; ok is false for one that the model did
 // not get from its runtime.
 func (m *Model) extension(code int32) (e *extension, number uint16, ok bool) {
 	prefix, number := nn.SplitExtensionCode(code)

@@ -32,7 +32,7 @@ type Model struct {
 	pointed []uint32
 	// shared is the memory that constants lie in, which lives as long as the model.
 	shared []*Memory
-	// extensions are those of which the app has requested codes.
+	// extensions are the ones of which the app has requested codes.
 	extensions []*extension
 	relaxed    bool
 	finished   bool

@@ -13,7 +13,7 @@ import (
 // ErrCandidate is matched by errors of Compile about kernels that a device does not consider.
 var ErrCandidate = errors.New("no such candidate")
 
-// candidatesOf are those of a part, by operation of the part.
+// candidatesOf picks the candidates of a part, by operation of the part.
 func candidatesOf(all map[int]string, operations []int) map[int]string {
 	var list map[int]string
 	for k, i := range operations {
@@ -68,7 +68,7 @@ func checkCandidates(d hal.Device, p hal.PreparedModel, requested map[int]string
 	return nil
 }
 
-// Cascades are those of the main subgraph, by its operations.
+// Cascades returns the cascades of the main subgraph, by its operations.
 func (c *Compilation) Cascades() (list []hal.Cascade) {
 	for i := range c.steps {
 		s := &c.steps[i]

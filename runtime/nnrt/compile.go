@@ -308,7 +308,7 @@ func (l *layout) own(source int, operations []int, d hal.Device) {
 // Steps is the number of parts the model was cut into.
 func (c *Compilation) Steps() int { return len(c.steps) }
 
-// Devices are those of the parts, each once, in the order of the parts.
+// Devices names the devices of the parts, each once, in the order of the parts.
 func (c *Compilation) Devices() (names []string) {
 	for i := range c.steps {
 		if name := c.steps[i].device.Name(); !slices.Contains(names, name) {

@@ -265,7 +265,7 @@ func (e *execution) shapes() {
 	}
 }
 
-// shapes are those of the operands of an operation: nil where unknown.
+// shapes returns the shapes of an operation's operands: nil where unknown.
 func shapes(g *nn.Subgraph, op *nn.Operation) (inputs, outputs [][]uint32) {
 	list := func(operands []uint32) [][]uint32 {
 		var l [][]uint32

@@ -129,7 +129,7 @@ func scattered(r *rand.Rand, p *partition.Problem) (c partition.Costs) {
 	return c
 }
 
-// options are those of all compilations here.
+// options returns the options of all compilations here.
 func options() nnrt.CompileOptions { return nnrt.CompileOptions{} }
 
 // planned compiles a model as the strategy of a name divides it.

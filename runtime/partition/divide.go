@@ -14,7 +14,7 @@ import (
 // that engines can compute the runs beside each other. The runs are rows of the output of a CONV_2D or DEPTHWISE_CONV_2D, for each of which
 // a SLICE takes the rows of the input that it needs, those that two of them read included, and units of a FULLY_CONNECTED
 // of one batch: what lies in one piece of memory, so that the runtime can do the SLICEs and the CONCATENATION without moving a byte (View).
-// lengths are those of the runs. Each output element is computed by the same arithmetic from the same values as before.
+// lengths says how long the runs are. Each output element is computed by the same arithmetic from the same values as before.
 // The model is not changed.
 func Divide(m *nn.Model, operation int, lengths []int) (*nn.Model, error) {
 	if operation < 0 || operation >= len(m.Main.Operations) {

@@ -140,7 +140,7 @@ type Fixed struct {
 	plan ExternalPlan
 }
 
-// ReadPlan reads a plan, {"devices": [...]}: the name of a device per operation. name is that of the strategy. The plan
+// ReadPlan reads a plan, {"devices": [...]}: the name of a device per operation. name is what the strategy is called. The plan
 // is checked against a problem by Plan.
 func ReadPlan(name string, data []byte) (*Fixed, error) {
 	if len(data) > maxPlanBytes {

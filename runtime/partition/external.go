@@ -27,7 +27,7 @@ type External struct {
 	Started func(end func()) (ended func())
 }
 
-// ExternalVersion is that of the two objects.
+// ExternalVersion is the version of the two objects.
 const ExternalVersion = 1
 
 // ExternalProblem is the problem as a program reads it. Times are microseconds,

@@ -98,7 +98,7 @@ func (c Cost) by(w Cost) float64 {
 	return c.TimeFs*w.TimeFs + c.EngineFs*w.EngineFs + c.EnergyPJ*w.EnergyPJ
 }
 
-// weights are those of the parts of a cost that an objective adds up.
+// weights returns the weights of the parts of a cost that an objective adds up.
 func (o Objective) weights() Cost {
 	switch o {
 	case Energy:
@@ -109,7 +109,7 @@ func (o Objective) weights() Cost {
 	return Cost{TimeFs: 1}
 }
 
-// Costs are the costs of operations and segments. Indexes are those of the
+// Costs are the costs of operations and segments. Indexes refer to the
 // problem's devices and operations.
 type Costs struct {
 	Operation [][]Cost // by device and operation; what it does not support has no meaning

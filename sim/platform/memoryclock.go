@@ -28,7 +28,7 @@ type Traffic struct {
 	lowestHz, highestHz int64
 }
 
-// Bytes are those of the execution.
+// Bytes returns how many bytes the execution moved.
 func (x *Traffic) Bytes() int64 { return x.total }
 
 // MemoryClocks are the lowest and the highest clock that the DRAM had in the execution.

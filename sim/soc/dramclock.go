@@ -16,7 +16,7 @@ type DRAMClock struct {
 	Governor *Governor `toml:"governor" soc:"optional"`
 }
 
-// Domain is that of the governor. Volts are ignored.
+// Domain returns the clock domain that the governor moves. Volts are ignored.
 func (d *DRAMClock) Domain() sim.DomainConfig {
 	g := d.Governor
 	c := sim.DomainConfig{Name: "ddr", Governor: g.bandwidthMonitor()}

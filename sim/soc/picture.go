@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// boxWidth is that of the box of an engine with a blank beside it, in letters, pictureWidth that of four of them.
+// boxWidth is how wide the box of an engine is with a blank beside it, in letters; pictureWidth is four of them.
 const (
 	boxWidth     = 30
 	pictureWidth = 4*boxWidth - 1

@@ -117,7 +117,7 @@ func (c *Config) Share(e Engine) (bytes int64, bytesPerSecond float64) {
 	return int64(s.KiB) << 10 * int64(a.Ways) / int64(s.Ways), s.MHz * 1e6 * float64(s.Banks*s.BytesPerCycle)
 }
 
-// allocations are those of the engines.
+// allocations returns the engines' shares of the cache.
 func (c *Config) allocations() (a [NumEngines]*Allocation) {
 	if c.GPU != nil {
 		a[EngineGPU] = c.GPU.SystemCache

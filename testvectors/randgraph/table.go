@@ -24,7 +24,7 @@ type signature struct {
 
 var signatures = slices.Concat(valueSignatures, codeSignatures(), otherSignatures)
 
-// codeSignatures are those of operations that decode the codes of an extension.
+// codeSignatures returns the signatures of operations that decode the codes of an extension.
 func codeSignatures() (list []signature) {
 	for _, e := range nn.CodeExtensions() {
 		list = append(list, signature{op: e.Decode(), class: Strict, make: makeRequantize, noFloat: true})
@@ -32,7 +32,7 @@ func codeSignatures() (list []signature) {
 	return list
 }
 
-// valueSignatures are those of operations that compute element by element, or windows and sums of products.
+// valueSignatures lists the operations that compute element by element, or windows and sums of products.
 var valueSignatures = []signature{
 	{op: nn.OpConv2D, class: Conv, make: makeConv, filter: true, sums: true},
 	{op: nn.OpDepthwiseConv2D, class: Conv, make: makeConv, filter: true, sums: true},
@@ -85,7 +85,7 @@ var valueSignatures = []signature{
 	{op: nn.OpDequantize16, class: Medium, make: makeQuantize16, noFloat: true},
 }
 
-// otherSignatures are those of all other operations.
+// otherSignatures lists all other operations.
 var otherSignatures = []signature{
 	{op: nn.OpCast, class: Medium, make: makeCast, noFloat: true},
 
@@ -202,5 +202,5 @@ func (t *Table) Variants() []Variant {
 	return list
 }
 
-// Variants are those of Standard.
+// Variants returns the variants that Standard has.
 func Variants() []Variant { return Standard().Variants() }

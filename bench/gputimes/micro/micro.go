@@ -27,7 +27,7 @@ var (
 	machineAssembly string
 	//go:embed kernels/machine.cl
 	machineCL string
-	// coreAssembly and coreCL are those of how a core holds code, constants and waves.
+	// coreAssembly and coreCL are the kernels that measure how a core holds code, constants and waves.
 	//go:embed kernels/core.s
 	coreAssembly string
 	//go:embed kernels/core.cl
@@ -55,7 +55,7 @@ const (
 	notes     = "Chips and Cheese, OnePlus 7 Pro"
 )
 
-// benchmarks are those of micro.s. A unit of cycles is per instruction, of us per kernel; others are rates.
+// benchmarks lists the kernels of micro.s. A unit of cycles is per instruction, of us per kernel; others are rates.
 var benchmarks = []benchmark{
 	{kernel: "mad_f32", what: "multiply-add, single", size: 256, few: 4, more: 20, work: 64, unit: "GFLOPS", measured: 889.9, source: archProbe},
 	{kernel: "mad_f16", what: "multiply-add, halves", size: 256, few: 4, more: 20, work: 128, unit: "GFLOPS", measured: 890.1, source: archProbe},
@@ -201,7 +201,7 @@ func (b *benchmark) launch(s *gpu.Spec, file *codeobject.File, n int) (*launch.L
 	return &launch.Launch{File: file, Kernel: b.kernel, Groups: [3]int{groups, 1, 1}, Block: [3]int{b.size, 1, 1}, Args: args}, nil
 }
 
-// lanes are those of all groups.
+// lanes returns the number of lanes in all groups.
 func (b *benchmark) lanes(s *gpu.Spec) int {
 	if b.groups == 0 {
 		return 8 * s.Clusters * s.CUsPerCluster * b.size

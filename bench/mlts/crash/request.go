@@ -18,11 +18,11 @@ type Request struct {
 	Device  string `json:"device"`
 	Socket  string `json:"socket,omitempty"`
 	Service bool   `json:"service,omitempty"`
-	// Models are the networks under stress; none are those of the device's kind.
+	// Models are the networks under stress; without any, the device's kind chooses them.
 	Models []string `json:"models,omitempty"`
 	Seed   uint64   `json:"seed"`
 	Scale  float64  `json:"scale"` // of durations
-	// Margin is how much later a test may end, a third of it the limit of a small inference; 0 is that of AOSP.
+	// Margin is how much later a test may end, a third of it the limit of a small inference; 0 means AOSP's margin.
 	Margin time.Duration `json:"margin,omitempty"`
 	// Of a client: threads, for how long, and whether they only compile.
 	Threads  int           `json:"threads,omitempty"`
@@ -88,7 +88,7 @@ type Message struct {
 	Late time.Duration `json:"late,omitempty"`
 }
 
-// Kind is that of a message.
+// Kind says what a message reports.
 type Kind string
 
 // Kinds.

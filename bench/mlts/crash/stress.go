@@ -19,7 +19,7 @@ func (t *test) inference(c *Config) error {
 	return t.threads(c.Threads, c.Duration, t.rounds)
 }
 
-// inferencesPerRound are those of a compilation, before the next network.
+// inferencesPerRound is how many inferences a compilation runs before the next network.
 const inferencesPerRound = 16
 
 func (t *test) rounds(thread int, until func() bool) error {

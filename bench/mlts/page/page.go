@@ -35,7 +35,7 @@ type About struct {
 	Run        float64
 }
 
-// groups are those of the app's page, by the beginning of a model's name and a text within it.
+// groups are the headings of the app's page, by the beginning of a model's name and a text within it.
 var groups = []struct{ name, with, heading string }{
 	{"mobilenet_v1", "quant", "MobileNet v1 Quantized"},
 	{"mobilenet_v1", "", "MobileNet v1 Float"},
@@ -56,7 +56,7 @@ func groupOf(model string) string {
 	return model
 }
 
-// headings are those of evaluators by their keys; scale converts values to the displayed ones, and moreIsBetter decides
+// headings names what evaluators measure, by their keys; scale converts values to the displayed ones, and moreIsBetter decides
 // which differences to the CPU are improvements.
 var headings = map[string]struct {
 	text         string

@@ -73,7 +73,7 @@ func (p *program) Execute(b *hal.Buffers, _ base.Place) (*hal.Result, error) {
 	return res, err
 }
 
-// address is that of memory until its pins are released; nil for none.
+// address returns where memory lies until its pins are released; nil for none.
 func address(pins *runtime.Pinner, data []byte) unsafe.Pointer {
 	if len(data) == 0 {
 		return nil

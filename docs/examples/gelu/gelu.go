@@ -20,7 +20,7 @@ const Extension = "org.example.activations"
 // Op is GELU in this package's tables. A model may give the extension any prefix.
 var Op = nn.OperationType(nn.ExtensionCode(20, 0))
 
-// arguments are those of an operation.
+// arguments holds what an operation is given.
 type arguments struct {
 	Input, Output uint32
 	Dims          []uint32

@@ -143,7 +143,7 @@ func scalarMemory() {
 	}
 }
 
-// width is that of the host's vector registers in bytes.
+// width is how many bytes a vector register of the host has.
 const width = 32
 
 // chunks calls f for every register-wide part of n bytes: its index, register

@@ -35,7 +35,7 @@ func readDescriptor(w *state.Wave, reg uint32) descriptor {
 	}
 }
 
-// address is that of byte off of record index, and whether the n bytes are inside. soff is not part of the swizzle.
+// address returns where byte off of record index lies, and whether the n bytes from there are inside. soff is not part of the swizzle.
 func (d *descriptor) address(index, off, soff uint64, n int) (uint64, bool) {
 	ok := true
 	switch d.bounds {

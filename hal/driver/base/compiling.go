@@ -15,7 +15,7 @@ type compiling struct {
 	program   float64       // ns per byte of the program: placement, copying to the device
 }
 
-// compilers are those of kinds of devices: a GPU's compiles kernels, an NPU's encodes
+// compilers says how long compiling takes by kind of device: a GPU's compiles kernels, an NPU's encodes
 // weights, a DSP's packs them, the CPU's library packs some.
 var compilers = map[hal.DeviceType]compiling{
 	hal.DeviceCPU:         {call: 200 * time.Microsecond, operation: 5 * time.Microsecond, constant: 0.5},

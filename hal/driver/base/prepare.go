@@ -16,7 +16,7 @@ type Program interface {
 	// shape only an execution knows may be too short for it: then the error has status
 	// OUTPUT_INSUFFICIENT_SIZE, and the result the shapes.
 	Execute(b *hal.Buffers, at Place) (*hal.Result, error)
-	// WriteListing and WriteProgram are those of hal.PreparedModel.
+	// WriteListing and WriteProgram are what hal.PreparedModel calls so.
 	WriteListing(w io.Writer) error
 	WriteProgram(w io.Writer) error
 }

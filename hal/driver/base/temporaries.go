@@ -35,7 +35,7 @@ func (p *prepared) TemporaryBytes(r *hal.Request) int64 {
 	return p.temporaryBytes
 }
 
-// argumentDimensions are those of an input of a request, or of the device memory that it is.
+// argumentDimensions returns the dimensions of an input of a request, or of the device memory that it is.
 func (p *prepared) argumentDimensions(r *hal.Request, i int) []uint32 {
 	if i >= len(r.Inputs) {
 		return nil

@@ -12,7 +12,7 @@ type Chooser interface {
 	Choices() ([]hal.Choice, error)
 }
 
-// Choices are those of all stages that are lowered already, called subgraphs left out.
+// Choices returns the choices of all stages that are lowered already, called subgraphs left out.
 func (p *staged) Choices() (list []hal.Choice, err error) {
 	for _, s := range p.stages {
 		if x, ok := s.fixed.(Chooser); ok {
@@ -26,7 +26,7 @@ func (p *staged) Choices() (list []hal.Choice, err error) {
 	return list, nil
 }
 
-// Cascades are those of all stages that are lowered already, called subgraphs left out.
+// Cascades returns the cascades of all stages that are lowered already, called subgraphs left out.
 func (p *staged) Cascades() (list []hal.Cascade) {
 	for _, s := range p.stages {
 		if x, ok := s.fixed.(hal.Cascader); ok {

@@ -64,7 +64,7 @@ type RunOptions struct {
 	Trace      hal.Tracer
 	Profile    hal.Profiler
 	StartFs    int64 // time of the execution at which the run begins
-	// Preference and Priority are those of the prepared model; with InBurst more
+	// Preference and Priority come from the prepared model; with InBurst more
 	// executions follow closely. They control clocks.
 	Preference hal.Preference
 	Priority   hal.Priority

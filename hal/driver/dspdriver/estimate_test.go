@@ -68,7 +68,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// bounds are those of families other than TestEstimates states.
+// bounds holds the bounds of the families that are not within what TestEstimates states.
 var bounds = map[string]float64{
 	"NMS":                    6,   // how many boxes are left depends on data
 	"Join":                   5,   // vectors come while the thread runs ahead of them; estimates wait for each

@@ -62,7 +62,7 @@ func graphOf(t *testing.T, model *nn.Model) *graph.Graph {
 	return g
 }
 
-// estimates are those of the operations of a network, in cycles.
+// estimates returns the estimated cycles of a network's operations.
 func estimates(t *testing.T, d *Device, m *cost.Machine, model *nn.Model) map[int]float64 {
 	prog := require.V(newProgram(graphOf(t, model), d.machine()))(t)
 	cycles := map[int]float64{}

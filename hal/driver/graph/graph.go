@@ -32,7 +32,7 @@ type Graph struct {
 	// Running is the pass that runs.
 	Running Running
 
-	bound bool // shapes are those of an execution, and so is which inputs are left out
+	bound bool // shapes, and which inputs are left out, belong to an execution
 	model []nn.Operation
 }
 
@@ -68,7 +68,7 @@ func (g *Graph) Clone() *Graph {
 	return c
 }
 
-// Bound reports whether shapes are those of an execution, and so is which inputs are left out.
+// Bound reports whether shapes, and which inputs are left out, belong to an execution.
 func (g *Graph) Bound() bool { return g.bound }
 
 // View reads the operations of the graph.

@@ -38,7 +38,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// estimates are those of the operations of a network, in cycles.
+// estimates returns the estimated cycles of a network's operations.
 func estimates(t *testing.T, d *Device, m *nn.Model) map[int]float64 {
 	g := canonical(t, d, m)
 	list := require.V(lower.Graph(family.Table(), &d.cfg.Spec, g, nil, nil))(t)

@@ -479,7 +479,7 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 	},
 }
 
-// lifetime is that of a constant, or of an input one time in three.
+// lifetime returns the lifetime of a constant, or of an input one time in three.
 func (m *randomModel) lifetime() nn.Lifetime {
 	if m.r.IntN(3) == 0 {
 		return nn.SubgraphInput

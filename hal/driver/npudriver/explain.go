@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/npu"
 )
 
-// cycles are those of each mark of the program, and of all of it, in a run with its parameters on chip: they do not
+// cycles returns the cycles of each mark of the program, and of all of it, in a run with its parameters on chip: they do not
 // depend on data.
 func (p *executable) cycles() (marks map[int]int64, all int64, err error) {
 	err = p.OnZeros(func(m *machine) error {
@@ -102,7 +102,7 @@ func (p *executable) Cascades() (list []hal.Cascade) {
 const explained = 3
 
 // Plan implements engine.Program: each kernel and copy, and the blocks that it was chosen from. The parts of a
-// kernel in a cascade are one step. Cycles are those of a program with a mark for each step in place of each
+// kernel in a cascade are one step. Cycles are measured on a program with a mark for each step in place of each
 // operation.
 func (p *executable) Plan() (*engine.Plan, error) {
 	list, estimates, err := p.planned()

@@ -40,7 +40,7 @@ type Group struct {
 }
 
 // Grouped is a model as a file whose main subgraph consists of groups, in their order; without
-// groups, of its operations. Tensors are those of the operands of the main subgraph.
+// groups, of its operations. Tensors gives the tensor of each operand of the main subgraph.
 func Grouped(m *nn.Model, groups []Group) (file *tflitefile.Model, tensors map[uint32]int32, err error) {
 	e := &exporter{model: m, groups: groups, states: map[int]bool{}}
 	defer func() {

@@ -6,6 +6,6 @@
 // assembler before linking: sections, symbols and relocations. File.Load maps the segments to an address.
 //
 // Versions 3 to 6 of the ABI are read; they differ in the hidden arguments that
-// the metadata lists, not in the file. Formats are those of LLVM's User Guide
+// the metadata lists, not in the file. Formats follow LLVM's User Guide
 // for AMDGPU Backend (LLVM 19).
 package codeobject

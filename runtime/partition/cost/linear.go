@@ -165,7 +165,7 @@ func fit(samples []sample, value func(partition.Cost) float64) (best [3]float64)
 	return best
 }
 
-// weight is that of a sample's error; what is measured as free counts like a
+// weight says how much a sample's error counts; what is measured as free counts like a
 // nanosecond, or a nanojoule.
 func weight(v float64) float64 { return 1 / max(v, 1e6) }
 

@@ -162,7 +162,7 @@ func periods(from, to, hz int64) float64 {
 	return (period(hz) - period(from)) / (period(to) - period(from))
 }
 
-// power gives operations at a clock between two the energy of a power that goes by a power of the clock: share is that of the
+// power gives operations at a clock between two the energy of a power that goes by a power of the clock: share is how much of the
 // logarithm's way.
 func (p *pointLoads) power(low, high *pointLoads, share float64) {
 	energy := func(w, a, b *Work) {

@@ -18,7 +18,7 @@ import (
 type Measurer struct {
 	Store   *Store // where answers are kept
 	Options hal.PrepareOptions
-	// Inputs are those of the model; nil makes some up.
+	// Inputs are what the model is given; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
 	// PlanName names a plan that is not one of a single device when it is about to run; nil: "a plan".
@@ -40,7 +40,7 @@ type Measurer struct {
 	// Governed reports whether a governor moves the clock of a device's engine by load; nil is none.
 	Governed func(device string) bool
 	// Clocks are the lowest and the highest clock of such an engine, at which operations are measured if needed;
-	// nil: only at those of a device's loop. MemoryClocks are those of the DRAM at a clock of the engine.
+	// nil: only at those of a device's loop. MemoryClocks returns the DRAM's clocks at a clock of the engine.
 	Clocks       func(device string) (lowest, highest int64)
 	MemoryClocks func(device string, hz int64) (lowest, highest int64)
 	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are predicted.
@@ -219,7 +219,7 @@ type run struct {
 	left    int
 }
 
-// inputs are those of the model, made up where there are none.
+// inputs returns what the model is given, made up where there is nothing.
 func (r *run) inputs() [][]byte {
 	g := &r.problem.Model.Main
 	inputs := make([][]byte, len(g.Inputs))

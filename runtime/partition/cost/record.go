@@ -66,14 +66,14 @@ type Engines []Engine
 // sameClock is how far clocks that follow from cycles and time may lie apart.
 const sameClock = 1e-4
 
-// conditions are those of a device in an execution.
+// conditions says how a device ran in an execution.
 type conditions struct {
 	hz       float64 // of the engine all through it, 0: it changed
 	memoryHz int64   // likewise of the DRAM
 	missed   float64 // share of the bytes of operations that moved to and from DRAM
 }
 
-// conditionsOf are those of the devices of an execution.
+// conditionsOf returns the conditions of each device of an execution.
 func conditionsOf(x *nnrt.Result) map[string]conditions {
 	all, bytes := map[string]conditions{}, map[string]int64{}
 	for _, list := range [2][]nnrt.OperationCost{x.Operations, x.Overheads} {
@@ -147,7 +147,7 @@ func (l Engines) at(k clocks) (mean Engine, ok bool) {
 	return Engine{float64(k.hz), k.memoryHz, n, sum.TimeFs / n, sum.EnergyPJ / n, sum.Cycles / n, sum.DRAMCycles / n, sum.CacheCycles / n, sum.DRAMBytes / n, sum.Missed / n}, sum.Executions > 0
 }
 
-// memoryClocks are those of the DRAM, rising, that an operation has seen at a clock of its engine.
+// memoryClocks returns the clocks of the DRAM, rising, that an operation has seen at a clock of its engine.
 func (r *LoopRecord) memoryClocks(operation int, hz int64) (list []int64) {
 	for i := range r.Engines[operation] {
 		if e := &r.Engines[operation][i]; e.MemoryHz > 0 && e.has(float64(hz), e.MemoryHz) {
@@ -172,7 +172,7 @@ func (r *LoopRecord) meanMemoryHz(operations []int) float64 {
 	return sum / max(n, 1)
 }
 
-// clocks are those of an engine and of the DRAM, in Hz.
+// clocks holds the clocks of an engine and of the DRAM, in Hz.
 type clocks struct{ hz, memoryHz int64 }
 
 // has reports whether the clocks were these.

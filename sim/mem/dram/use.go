@@ -19,7 +19,7 @@ type Use struct {
 // clockedUse is a Use in clocks.
 type clockedUse struct{ reads, writes, hits, activates, wait int64 }
 
-// Use is that of a master.
+// Use returns what a master has used.
 func (d *DRAM) Use(master int) Use {
 	master = min(master, MaxMasters-1)
 	u := &d.use[master]

@@ -164,7 +164,7 @@ func NewBus(t testing.TB, next mem.Level, outstanding int) *interconnect.Bus {
 	return b
 }
 
-// DRAMLatency is that of a row miss from idle: a clock, tRCD, RL, the bursts, and the path.
+// DRAMLatency returns the latency of a row miss from idle: a clock, tRCD, RL, the bursts, and the path.
 func DRAMLatency(c dram.Config, bytes int) sim.Time {
 	bursts := sim.Time((bytes + c.BurstBytes() - 1) / c.BurstBytes())
 	return c.RequestLatency + Clocks(c, 1, c.TRCD, c.ReadLatency, bursts*c.BurstTime()) + c.ResponseLatency

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// Checks are those of devices, models and operations as an app sees them.
+// Checks returns the checks of devices, models and operations as an app sees them.
 func Checks() []check.Check {
 	return []check.Check{
 		{Name: "devices as an app sees them", Rows: []string{"C0-1", "C3-1", "C3-3", "C3-5", "C4-1", "C4-2"}, Run: appDevices},

@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// ExecutionChecks are those of executions of apps.
+// ExecutionChecks returns the checks of apps' executions.
 func ExecutionChecks() []check.Check {
 	return []check.Check{
 		{Name: "states and arguments of an execution", Rows: []string{"C0-4", "C7-1", "C7-2", "C7-4"}, Run: executionStates},

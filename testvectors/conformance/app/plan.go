@@ -21,7 +21,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// PlanChecks are those of plans of a compilation.
+// PlanChecks returns the checks of a compilation's plan.
 func PlanChecks() []check.Check {
 	return []check.Check{
 		{Name: "old drivers get the slice of a model that they can say", Rows: []string{"C4-4", "C4-5", "C4-9", "C4-10", "H3-7"}, Run: oldDrivers},

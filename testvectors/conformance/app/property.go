@@ -16,7 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// PropertyChecks are those of properties that a phone sets.
+// PropertyChecks returns the checks of properties that a phone sets.
 func PropertyChecks() []check.Check {
 	return []check.Check{
 		{Name: "constants share the app's memory, or one copy", Rows: []string{"C1-16"}, Run: sharedConstants},

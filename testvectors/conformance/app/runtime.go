@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// RuntimeChecks are those of how the runtime places models on drivers.
+// RuntimeChecks returns the checks of how the runtime places models on drivers.
 func RuntimeChecks() []check.Check {
 	return []check.Check{
 		{Name: "a driver gets its part of a model and no more", Rows: []string{"J-4", "J-7", "E6-1"}, Run: partsOfDrivers},

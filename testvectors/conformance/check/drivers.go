@@ -23,7 +23,7 @@ func NewPicky(name string, supported ...nn.OperationType) *Picky {
 
 func (d *Picky) Name() string { return d.name }
 
-// Type is that of an accelerator: the CPU is another device.
+// Type returns the type of an accelerator: the CPU is another device.
 func (d *Picky) Type() hal.DeviceType { return hal.DeviceAccelerator }
 
 // Capabilities promise a tenth of the CPU's time for everything.

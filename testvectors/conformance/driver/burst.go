@@ -14,7 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// BurstChecks are those of bursts and their queues.
+// BurstChecks returns the checks of bursts and their queues.
 func BurstChecks() []check.Check {
 	return []check.Check{
 		{Name: "a burst computes what synchronous execution computes", Rows: []string{"A5-9", "A6-8", "E1-2"}, Run: burstComputes, EachDevice: true},

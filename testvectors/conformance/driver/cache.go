@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// CacheChecks are those of compilation caches.
+// CacheChecks returns the checks of compilation caches.
 func CacheChecks() []check.Check {
 	return []check.Check{
 		{Name: "numbers of cache files", Rows: []string{"A4-7", "H2-6"}, Run: cacheNumbers, EachDevice: true},

@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// CapabilityChecks are those of capabilities and of plans based on them.
+// CapabilityChecks returns the checks of capabilities and of plans based on them.
 func CapabilityChecks() []check.Check {
 	return []check.Check{
 		{Name: "figures are positive, sorted and stay", Rows: []string{"A1-1", "B-1", "B-4", "E1-1", "I4-14"}, Run: figures, EachDevice: true},

@@ -12,7 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/mutation"
 )
 
-// DeviceChecks are those of a device's answers about itself and about models.
+// DeviceChecks returns the checks of what a device says about itself and about models.
 func DeviceChecks() []check.Check {
 	return []check.Check{
 		{Name: "support queries", Rows: []string{"A1-2", "I4-12"}, Run: supportQueries, EachDevice: true},

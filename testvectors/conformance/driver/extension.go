@@ -17,7 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// ExtensionChecks are those of operations and operands of vendors.
+// ExtensionChecks returns the checks of vendors' operations and operands.
 func ExtensionChecks() []check.Check {
 	return []check.Check{
 		{Name: "a type of an extension with data for each operand", Rows: []string{"A4-4", "A4-6", "A4-11"}, Run: extensionOperands, EachDevice: true},

@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// FencedChecks are those of fenced executions.
+// FencedChecks returns the checks of fenced executions.
 func FencedChecks() []check.Check {
 	return []check.Check{
 		{Name: "an execution waits for fences and signals one", Rows: []string{"A9-4", "A9-7", "A11-6", "E1-5", "D3-13"}, Run: fences, EachDevice: true},

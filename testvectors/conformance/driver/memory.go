@@ -13,7 +13,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// MemoryChecks are those of memory of devices.
+// MemoryChecks returns the checks of device memory.
 func MemoryChecks() []check.Check {
 	return []check.Check{
 		{Name: "roles of device memory are checked", Rows: []string{"A8-11", "A10-1", "A10-2", "A10-4", "E1-12", "D2-10"}, Run: allocateRules, EachDevice: true},

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// PreparedChecks are those of the arguments and results of executions of prepared models.
+// PreparedChecks returns the checks of what executions of prepared models take and return.
 func PreparedChecks() []check.Check {
 	return []check.Check{
 		{Name: "asynchronous execution reports a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2", "I4-2"}, Run: asynchronous, EachDevice: true},

@@ -28,7 +28,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// ServiceChecks are those of drivers as services.
+// ServiceChecks returns the checks of drivers as services.
 func ServiceChecks() []check.Check {
 	return []check.Check{
 		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2", "H2-10", "H3-9"}, Run: registration},

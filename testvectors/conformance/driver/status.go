@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// StatusChecks are those of statuses, versions and concurrent calls.
+// StatusChecks returns the checks of statuses, versions and concurrent calls.
 func StatusChecks() []check.Check {
 	return []check.Check{
 		{Name: "codes of statuses and their down-conversion", Rows: []string{"A0-1", "A0-2", "A0-3", "D3-2"}, Run: statusCodes},

@@ -29,7 +29,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// Checks are those of the ML Test Suite: benchmarks and crash tests.
+// Checks returns the checks of the ML Test Suite: benchmarks and crash tests.
 func Checks() []check.Check {
 	return []check.Check{
 		{Name: "models of the benchmark", Rows: []string{"F1-1", "F1-2"}, Run: benchmarkModels},
@@ -82,7 +82,7 @@ func identityFile(shape ...int32) []byte {
 	return m.Bytes()
 }
 
-// benchmark measures the models of a list on the CPU and the GPU of a phone. Files are those of its folder; the
+// benchmark measures the models of a list on the CPU and the GPU of a phone. Files lie in its folder; the
 // entry has no braces around it.
 func benchmark(t *check.T, files map[string][]byte, entry string) []*mlts.Result {
 	dir := check.V(os.MkdirTemp("", "nnsoc-mlts"))(t, "folder")

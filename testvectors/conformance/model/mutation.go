@@ -24,7 +24,7 @@ var mutationRows = map[string]string{
 	"mutateExecutionPreference": "E2-21", "mutateExecutionPriority": "E2-22",
 }
 
-// MutationChecks are those of validateModel: every mutant is an invalid argument.
+// MutationChecks returns the checks of validateModel: every mutant is an invalid argument.
 func MutationChecks() []check.Check {
 	var list []check.Check
 	for _, k := range mutation.Kinds {
@@ -57,7 +57,7 @@ func mutants(t *check.T, k mutation.Kind) {
 	t.Check(n != 0, "there are no mutants")
 }
 
-// EditChecks are those of models with edited bytes.
+// EditChecks returns the checks of models with edited bytes.
 func EditChecks() []check.Check {
 	return []check.Check{
 		{Name: "edited models are refused, declined or executed", Rows: []string{"E8-1", "E8-2", "E8-3", "E8-4", "H2-8", "I4-11", "I4-13"}, Run: editedModels, EachDevice: true},

@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// RuleChecks are those of single rules of references, relaxed models and cases.
+// RuleChecks returns the checks of single rules of references, relaxed models and cases.
 func RuleChecks() []check.Check {
 	return []check.Check{
 		{Name: "an accelerator computes with instructions of its own", Rows: []string{"A1-10", "J-10"}, Run: ownInstructions, EachDevice: true},

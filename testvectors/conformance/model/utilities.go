@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
 
-// UtilityChecks are those of the utilities of the HAL.
+// UtilityChecks returns the checks of the HAL's utilities.
 func UtilityChecks() []check.Check {
 	return []check.Check{
 		{Name: "drivers log under tags", Rows: []string{"D1-3"}, Run: logs, EachDevice: true, InProcess: true},

@@ -15,7 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
-// VTSChecks are those of how the vendor test suite compares.
+// VTSChecks returns the checks of how the vendor test suite compares.
 func VTSChecks() []check.Check {
 	return []check.Check{
 		{Name: "generated models compute the same in every executor", Rows: []string{"E1-2", "E1-4", "E1-5"}, Run: executors, EachDevice: true},

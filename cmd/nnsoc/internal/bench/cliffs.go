@@ -92,7 +92,7 @@ func chosen(what string, names, known []string) ([]string, error) {
 	return names, nil
 }
 
-// familyNames are those of all families.
+// familyNames returns the names of all families.
 func familyNames() (names []string) {
 	for _, f := range cliffs.Families() {
 		names = append(names, f.Name)

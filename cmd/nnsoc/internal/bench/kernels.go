@@ -42,8 +42,8 @@ type kernelEntry struct {
 	Output []uint32 `json:"output_shape,omitempty"`
 	MACs   int64    `json:"macs"`
 	Cycles int64    `json:"cycles"`
-	// Packets are those of all threads. MACs of the operation per packet, products of its instructions (padding
-	// included) per packet.
+	// Packets counts the packets of all threads; MACsPerPacket are the operation's multiply-accumulates per packet,
+	// ProductsPerPacket the products of its instructions, padding included.
 	Packets           int64   `json:"packets"`
 	MACsPerPacket     float64 `json:"macs_per_packet"`
 	ProductsPerPacket float64 `json:"products_per_packet"`

@@ -9,7 +9,7 @@ import (
 // Style marks text on a terminal. On anything else it leaves text as it is.
 type Style struct{ on bool }
 
-// Style is that of the standard output: a terminal that is not dumb, unless NO_COLOR is set (no-color.org).
+// Style returns how the standard output is written: with style on a terminal that is not dumb, unless NO_COLOR is set (no-color.org).
 func (a *App) Style() Style {
 	w := a.Out
 	if c, ok := w.(*CheckedWriter); ok {

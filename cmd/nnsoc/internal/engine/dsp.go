@@ -76,7 +76,7 @@ func readInput(path string) ([]byte, error) {
 }
 
 // readELF reads an executable, or assembles one from source: a file named so, or standard input that is no ELF file.
-// lines are those of the source by address.
+// lines gives the line of the source by address.
 func readELF(path string) (data []byte, lines map[uint32]int, err error) {
 	data, err = readInput(path)
 	ext := filepath.Ext(path)

@@ -149,7 +149,7 @@ func dspExec(a *cli.App, args []string, f *execFlags) (err error) {
 	return err
 }
 
-// profileProgram adds the costs of a program's packets. Functions are its symbols; lines are those of a source, by
+// profileProgram adds the costs of a program's packets. Functions are its symbols; lines gives the lines of a source by
 // address.
 func profileProgram(to *measure.Profile, core *dsp.Core, path string, elf []byte, program *dsp.Program, rep *sim.Report, prof *dsp.Profile, lines map[uint32]int) error {
 	code, err := object.ReadELF(elf)

@@ -24,7 +24,7 @@ type ranPacket struct {
 	cost *dsp.PacketProfile
 }
 
-// ranPackets are those of a profile, in order of address.
+// ranPackets returns the packets of a profile in order of address.
 func ranPackets(program *dsp.Program, prof *dsp.Profile) (out []ranPacket) {
 	words := hexagon.Words(program.Code)
 	for i := range prof.Packets {

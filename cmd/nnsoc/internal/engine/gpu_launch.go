@@ -18,7 +18,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// gpuLaunchFlags are those of one kernel.
+// gpuLaunchFlags are the flags that describe the launch of one kernel.
 type gpuLaunchFlags struct {
 	kernel       string
 	grid, block  string
@@ -148,7 +148,7 @@ func (l *gpuLaunch) write() error {
 	return nil
 }
 
-// buffers are those of the arguments after the run.
+// buffers returns the buffers that are arguments, as they are after the run.
 func (l *gpuLaunch) buffers() []gpuBuffer {
 	list := []gpuBuffer{}
 	for i := range l.args {

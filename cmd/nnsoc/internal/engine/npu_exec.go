@@ -207,7 +207,7 @@ func openNPU(a *cli.App, path string, net *vela.Network, socGiven bool) (p npuPl
 	return p, err
 }
 
-// options are those of the run, which fills a timeline and a profile if present.
+// options returns the options of the run, which fills a timeline and a profile if present.
 func (f *npuExecFlags) options(timeline *measure.Timeline, profile *measure.Profile) inference.Options {
 	o := inference.Options{Functional: f.functional || f.estimator != "", TimingOnly: f.timingOnly, ConvSingle: f.singleRound, MaxWork: f.limit}
 	if timeline != nil {

@@ -35,7 +35,7 @@ func pmu(r *inference.Result) map[string]int64 {
 	return m
 }
 
-// perLayerColumns are those of Vela's per-layer table.
+// perLayerColumns heads the columns as Vela's per-layer table does.
 var perLayerColumns = []string{
 	"TFLite_operator", "NNG Operator", "SRAM Usage", "Peak%", "Op Cycles", "Network%", "NPU", "SRAM AC", "DRAM AC", "OnFlash AC", "OffFlash AC",
 	"MAC Count", "Network%", "Util%", "Name",

@@ -25,7 +25,7 @@ func cutSignature(name string) (file, key string, ok bool) {
 	}
 }
 
-// Signatures are those of a file, none where it is no .tflite file that has some.
+// Signatures lists the signatures of a file, none where it is no .tflite file that has some.
 func Signatures(path string) (l []tflite.Signature) {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() {

@@ -75,7 +75,7 @@ func mark(a *cli.App) string {
 	return " with " + strings.Join(a.Set, ", ")
 }
 
-// Changes are those of --set.
+// Changes returns the changes that --set requests.
 func Changes(a *cli.App) (changes []soc.Change, err error) {
 	for _, s := range a.Set {
 		c, err := soc.ParseChange(s)

@@ -33,7 +33,7 @@ type Profile struct {
 	value pprof.Value
 }
 
-// foldedEnding is that of files of folded stacks.
+// foldedEnding ends the name of a file of folded stacks.
 const foldedEnding = ".folded"
 
 // Open begins the file.

@@ -117,7 +117,7 @@ func (e *strategyEntry) ran(f *input.Form, r *session.PlanRun, computed *nnrt.Re
 	}
 }
 
-// entry is that of a strategy, nil when it did not plan.
+// entry returns the row of a strategy, nil when it did not plan.
 func (r *PartitionReport) entry(strategy string) *strategyEntry {
 	i := slices.IndexFunc(r.entries, func(e *strategyEntry) bool { return e.Name == strategy })
 	if i < 0 {
@@ -234,7 +234,7 @@ type partitionColumn struct {
 	value       func(e *strategyEntry, digits int) string // digits after the point, as strconv has them
 }
 
-// columns are those of the tables for people, without those not requested.
+// columns lists what the tables for people show, without what was not requested.
 func (r *PartitionReport) columns() []partitionColumn {
 	streams := r.Objective == partition.Throughput.String()
 	var l []partitionColumn

@@ -37,7 +37,7 @@ type contenderEntry struct {
 	Together   ShareEntry `json:"together"`
 }
 
-// ShareEntry is a network's share of the phone. Latencies and energies are those of one execution.
+// ShareEntry is a network's share of the phone. Latencies and energies are per execution.
 type ShareEntry struct {
 	Invocations      int                `json:"invocation_count"`
 	LatencyUS        float64            `json:"latency_us"` // the mean

@@ -84,7 +84,7 @@ func sampledText(device string, s *devices.Sampling) string {
 	return text
 }
 
-// differences are those of a comparison.
+// differences writes how two runs differ.
 func differences(latency, energy, counter float64, name string) string {
 	text := fmt.Sprintf("latency %.2f %%, energy %.2f %%", 100*latency, 100*energy)
 	if name != "" {

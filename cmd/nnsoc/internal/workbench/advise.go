@@ -88,7 +88,7 @@ type adviceRow struct {
 	PredictedUS float64  `json:"predicted_latency_us"`
 	SimulatedUS float64  `json:"latency_us,omitempty"`
 	Set         []string `json:"set,omitempty"` // of a change to the machine: the arguments of --set
-	// Candidates are those of a change to the lowering, by operation.
+	// Candidates names what a change to the lowering chooses, by operation.
 	Candidates  map[int]string `json:"candidates,omitempty"`
 	EnergyUJ    float64        `json:"energy_uj,omitempty"`
 	GainPercent float64        `json:"gain_percent"` // of latency, simulated

@@ -40,7 +40,7 @@ var kinds = map[string]func(f *plotFlags, files []string) (*plot.Figure, error){
 	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
 }
 
-// endings are those of the files that each kind reads.
+// endings lists the endings of the files that each kind reads.
 var endings = map[string][]string{"roofline": {"json"}, "pareto": {"csv", "json"}, "scaling": {"csv"}, "sensitivity": {"json"}, "timeline": {"json", "gz"}}
 
 // completePlot completes the kind, then files that it reads.

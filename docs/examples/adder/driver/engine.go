@@ -17,7 +17,7 @@ const (
 	opMove            // output[i] = a[i]; the place of b is not used
 )
 
-// names are those of the opcodes.
+// names are what listings call the opcodes.
 var names = [...]string{opAdd: "add", opMul: "mul", opMove: "move"}
 
 // limits are what the activations cut results to, by their number in NNAPI: none, RELU, RELU1, RELU6.
@@ -38,7 +38,7 @@ const (
 	pjPerByte     = 4.0
 )
 
-// cycles are those of an instruction by reason.
+// cycles divides the time of an instruction by reason.
 type cycles struct {
 	issue, memory int64
 	bytes         int64

@@ -71,7 +71,7 @@ func view[T number](v *state.VecUB) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(v)), 8*len(v)/int(bitsOf[T]()))
 }
 
-// lanes are those of a register, upper those of the odd register of a pair.
+// lanes returns the lanes of a register; upper returns those of a pair's odd register.
 func lanes[T number](t *state.Thread, o uint16) []T { return view[T](t.UB(o)) }
 func upper[T number](t *state.Thread, o uint16) []T { return view[T](t.UB(state.High(o))) }
 

@@ -52,7 +52,7 @@ func families(r family.Table) *family.Table {
 	return &r
 }
 
-// loads are those of one element of 1<<size bytes; the letters of a tag after its name are the address mode.
+// loads adds the loads of one element of 1<<size bytes; the letters of a tag after its name are the address mode.
 func loads[T constraints.Integer](r *family.Table, name string, size uint) {
 	r.Put("L2_load"+name+"_io", loadIO[T])
 	r.Put("L2_load"+name+"_pi", loadPI[T])
@@ -80,7 +80,7 @@ func modes(r *family.Table, unit, name string, size uint, f mover, with, without
 	r.Put(two+"gp", moveGlobal(f))
 }
 
-// stores are those of one element, from a register, of a value that the packet makes, and of a constant.
+// stores adds the stores of one element: from a register, of a value that the packet makes, and of a constant.
 func stores[T constraints.Integer](r *family.Table, name string, size uint) {
 	for _, name := range []string{"r" + name, "r" + name + "new"} {
 		r.Put("S2_store"+name+"_io", storeIO[T])

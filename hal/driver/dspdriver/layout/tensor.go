@@ -68,7 +68,7 @@ func pitchOf(c int) int {
 // sets of L1D that those of a convolution's blocks throw each other out.
 const aliasing = 512
 
-// Pitch is that of a tensor's positions unless something requests another one.
+// Pitch returns how far apart a tensor's positions lie unless something requests another distance.
 func (s Shape) Pitch() int {
 	p := pitchOf(s.C)
 	if p%aliasing == 0 && s.Positions() > 1 {

@@ -66,7 +66,7 @@ func (l *Lowering) Packable(filter, bias uint32) bool {
 	return l.Graph.Operands[filter].IsConst() && l.Graph.Operands[bias].IsConst()
 }
 
-// Form is that of an operand.
+// Form returns the form of an operand in memory.
 func (l *Lowering) Form(i uint32) layout.Form {
 	if l.forms == nil {
 		return layout.Usual

@@ -21,7 +21,7 @@ type Row[L any] struct {
 	Differs string
 }
 
-// Operations are those of a row.
+// Operations lists the operations that a row is about.
 type Operations []nn.OperationType
 
 // Types are element types: those of the operand that decides (opspec.Row.Key).

@@ -215,7 +215,7 @@ func recorded(t *testing.T, text string) {
 	}
 }
 
-// checksum is that of all that is decided in a program.
+// checksum returns a checksum of all that is decided in a program.
 func checksum(p *Program) uint32 {
 	h := crc32.NewIEEE()
 	fmt.Fprintln(h, p.Estimates, p.Code.Commands, p.Code.Marks, p.Enter, p.Sizes, p.Inputs, p.Outputs, p.EncodedWeights, p.offChip, p.direct)

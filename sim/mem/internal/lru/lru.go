@@ -37,7 +37,7 @@ func (o Order) Rotate(last uint64, all Order) Order { return (o<<4 | Order(last)
 // Signs are sixteen bits of the number of each line of a set, four lines a word.
 type Signs [MaxWays / 4]uint64
 
-// Sign is that of a line's number, for each line of a word.
+// Sign repeats the sign of a line's number for each line of a word.
 func Sign(number uint64) uint64 { return number & 0xffff * everySign }
 
 // Set sets the sign of a way to that of a number.

@@ -117,11 +117,11 @@ type slidingCode struct {
 	step int
 	// bound is the output after the last whose columns are used; outputs of a loop are not bounded.
 	bound int
-	// sums are those of output n at n modulo their number; fresh are the outputs that
+	// sums holds the sum of output n at n modulo their number; fresh are the outputs that
 	// began in the block before and wait for their biases.
 	sums  []quad
 	fresh []int
-	// words are those of the block's units and, where they are shifted, of the step
+	// words holds the words of the block's units and, where they are shifted, of the step
 	// before it. Of its last step they are in registers that a loop can rely on,
 	// every other block in others.
 	words map[slidingUnit]quad

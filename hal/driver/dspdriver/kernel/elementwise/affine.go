@@ -33,7 +33,7 @@ const AffineFrom = 4 << 10
 // affineTries is how many factors next to the exact ones are tried on both sides.
 const affineTries = 2
 
-// FindAffine looks for constants; sign is that of the second operand.
+// FindAffine looks for constants; sign is -1 where the second operand is subtracted, else 1.
 func FindAffine(q *quantized.Add, sign, bias int32) (Affine, bool) {
 	out := math.Ldexp(float64(q.Out.M), q.Out.Shift-31)
 	factor := func(m fixedpoint.Multiplier) float64 {

@@ -8,7 +8,7 @@ type Image struct {
 	byKey   map[Kernel]*Linked
 	cache   *Cache
 	machine Machine
-	outline bool // kernels have no code; byKey are those of the image that will be
+	outline bool // kernels have no code; byKey has the kernels of the image that will be
 	added   int  // bytes of code that others would have
 }
 

@@ -18,7 +18,7 @@ import (
 //	out = clamp((x*high + (x*low >> 15) + add + 2^14) >> 15)
 //
 // The steps of both are compared one by one when a model is prepared, so the
-// results are those of the definition; where no factor gives the same steps, the
+// results are as the definition has them; where no factor gives the same steps, the
 // definition is computed.
 
 // halfwordForm are the constants of that form; the zero point is part of add.

@@ -10,7 +10,7 @@ const (
 	// bilinearBits are the fraction bits of the weights: four weights of bytes stay
 	// below 2^31.
 	bilinearBits = 22
-	// FractionBits are those of the fractions that they are products of.
+	// FractionBits is how many bits the fractions have whose products they are.
 	FractionBits = 30
 )
 

@@ -21,7 +21,7 @@ const maxFlat = 200
 // of a row may read that far behind it.
 const maxNear = 1024
 
-// WindowDependence is that of a result of count rows by windows.
+// WindowDependence says which input rows each of count rows of a result needs that windows compute.
 func WindowDependence(w *opspec.Window, count int) step.RowDependence {
 	return step.RowDependence{Count: count, Stride: w.StrideH, Above: w.Top, Reach: (w.KH-1)*w.DilationH + 1}
 }
@@ -142,7 +142,7 @@ func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (lis
 	return list
 }
 
-// slicePositions are those of a block of a slice; more have no address registers.
+// slicePositions is how many positions a block of a slice has; there are no address registers for more.
 const slicePositions = 4
 
 // sliced are the kernels that go through 32 or 64 channels at a time, for weights of 128
@@ -324,7 +324,7 @@ func (e *gemmRun) sliceChannels() int { return 32 * e.c.Tail }
 // chunks is the number of all chunks.
 func (e *gemmRun) chunks() int { return e.full + e.tails() }
 
-// size is that of the records of chunks from to to-1.
+// size returns the bytes of the records of chunks from to to-1.
 func (e *gemmRun) size(from, to int) int {
 	if e.c.Slice {
 		return (to - from) * e.c.Record(e.c.Tail)

@@ -106,7 +106,7 @@ func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowerin
 	})
 }
 
-// requantizeTable is that of REQUANTIZE.
+// requantizeTable makes the table by which REQUANTIZE looks up each byte.
 func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
 	return u.RequantizeTable(v), nil
 }

@@ -61,7 +61,7 @@ func (k *Copy) units() units {
 	return u
 }
 
-// offsets are those of a lane in the source and in the destination.
+// offsets computes where a lane reads in the source and writes in the destination.
 func (u *units) offsets(a *rdna.Builder) []codegen.Reg {
 	lane := a.Lane(kernel.FlatGroup)
 	if !u.overlap() {

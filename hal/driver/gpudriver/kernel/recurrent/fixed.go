@@ -118,7 +118,7 @@ func (k *FixedCell) Emit(a *rdna.Builder) kernel.Grid {
 }
 
 // FixedHidden is the output of fixed-point cells: the hyperbolic tangent of the state times the
-// output gate. Shift and RoundProducts are those of FixedCell. Scale and Zero are the
+// output gate. Shift and RoundProducts are what FixedCell calls so. Scale and Zero are the
 // quantization of the output; with RoundProducts it is 1/128 and 128.
 type FixedHidden struct {
 	Batch, Units  int

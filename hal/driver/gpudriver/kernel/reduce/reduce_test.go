@@ -184,7 +184,7 @@ func TestInfiniteNorm(t *testing.T) {
 	}
 }
 
-// TestQuantizedSoftmax: results are those of the reference's arithmetic, in 1/256.
+// TestQuantizedSoftmax: results equal the reference's arithmetic, in 1/256.
 func TestQuantizedSoftmax(t *testing.T) {
 	r := rand.New(rand.NewPCG(22, 4))
 	q := quantized.Softmax{Mult: fixedpoint.Multiplier{M: 1 << 30, Shift: 22}, DiffMin: -255, Lo: 0, Hi: 255} // 1/16 a step

@@ -65,7 +65,7 @@ func (k *Kernel) lane() int {
 	return e.Bytes()
 }
 
-// lanes are those of a row of the output.
+// lanes returns how many lanes compute a row of the output.
 func (k *Kernel) lanes() int {
 	if k.Windows > 0 {
 		return kernel.Up(k.OutW*k.C, perLane)

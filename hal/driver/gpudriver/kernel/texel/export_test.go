@@ -8,5 +8,5 @@ func (k *Kernel) Candidates() []Shape { return k.candidates(&k.machine) }
 // Cycles is what a way is chosen by.
 func (s *Shape) Cycles(m *kernel.Machine) float64 { return s.cycles(m) }
 
-// Name is that of the kernel in listings.
+// Name is what listings call the kernel.
 func (s *Shape) Name() string { return s.name() }

@@ -13,7 +13,7 @@ import (
 // lanes that are neighbouring blocks of positions can load the four pieces of a line of each of them at once, and
 // exchange the pieces: each line comes once.
 
-// pieces are those of a line, one for each lane of a quad; pieceBytes what a lane loads at once.
+// pieces is into how many a line is divided, one for each lane of a quad; pieceBytes what a lane loads at once.
 const (
 	pieces     = 4
 	pieceBytes = 16

@@ -68,7 +68,7 @@ func (t *run) column(w *opspec.Window, j, tap int) int {
 // stride is the words of a line of taps in the table.
 func (t *run) stride() int { return kernel.Up(len(t.xs), 4) * 4 }
 
-// lines are those of a window's taps.
+// lines returns how many lines a window's taps read.
 func (t *run) lines(w *opspec.Window) int { return w.KH * t.parts }
 
 // runs is the table [run][line of taps][column] of arena offsets, and the taps

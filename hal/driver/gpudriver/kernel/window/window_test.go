@@ -95,7 +95,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestQuantized slides windows over bytes: results are those of the reference's arithmetic.
+// TestQuantized slides windows over bytes: results equal the reference's arithmetic.
 func TestQuantized(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 2))
 	for _, w := range windows {

@@ -149,7 +149,7 @@ func TestQuotients(t *testing.T) {
 	}
 }
 
-// TestInverseSqrt: factor and shift are those of the reference, up to the largest sums.
+// TestInverseSqrt: factor and shift equal the reference's, up to the largest sums.
 func TestInverseSqrt(t *testing.T) {
 	for _, most := range []int32{1<<29 - 1, math.MaxInt32} {
 		list := slices.DeleteFunc(hard(most), func(v int32) bool { return v < 1 })
