@@ -30,6 +30,12 @@ func TestOracleTFLiteHost(t *testing.T) {
 	judgeNetworks(t, drawHostNetwork)
 }
 
+// TestOracleTFLiteMore does so for operators that files have less often.
+func TestOracleTFLiteMore(t *testing.T) {
+	oracle.Need(t, "gcc")
+	judgeNetworks(t, drawMoreNetwork)
+}
+
 // TestOracleTFLiteWide does so for networks with activations of 16 bits and constants of FLOAT16.
 func TestOracleTFLiteWide(t *testing.T) {
 	oracle.Need(t, "gcc")

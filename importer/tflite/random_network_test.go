@@ -36,6 +36,13 @@ type randomNetwork struct {
 	open []*drawn
 }
 
+// drawMoreNetwork is random network number seed of moreOperators as well.
+func drawMoreNetwork(seed uint64) *randomNetwork {
+	n := newNetwork(seed, 81)
+	n.grow(slices.Concat(moreOperators, moreOperators, randomOperators))
+	return n
+}
+
 // drawWideNetwork is random network number seed with activations of 16 bits and constants of FLOAT16.
 func drawWideNetwork(seed uint64) *randomNetwork {
 	n := newNetwork(seed, 80)

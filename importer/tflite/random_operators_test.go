@@ -211,9 +211,9 @@ func drawTransposeConv(n *randomNetwork) {
 	n.computed("TRANSPOSE_CONV", "TransposeConvOptions", fields{"padding": padding, "stride_w": s, "stride_h": s}, []*drawn{shape, w, x, b}, n.like(x, []int32{x.Shape[0], out[0], out[1], int32(units)}, true))
 }
 
-func drawPool(op string) func(n *randomNetwork) {
+func drawPool(op string, codes []int) func(n *randomNetwork) {
 	return func(n *randomNetwork) {
-		x := n.image(dataCodes, smooth)
+		x := n.image(codes, smooth)
 		options, kernel, out := n.windowOf(x, false)
 		options["filter_h"], options["filter_w"], options["activation"] = int(kernel[0]), int(kernel[1]), one(n, 0, 0, 1, 3)
 		n.computed(op, "Pool2DOptions", options, []*drawn{x}, n.like(x, []int32{x.Shape[0], out[0], out[1], x.Shape[3]}, false))
@@ -497,7 +497,7 @@ var randomOperators = []func(n *randomNetwork){
 	drawBinary("MAXIMUM", "", moveCodes, false), drawBinary("MINIMUM", "", moveCodes, false), drawBinary("SQUARED_DIFFERENCE", "", []int{typeFloat32, typeInt32}, true),
 	drawCompared("GREATER", ""), drawCompared("LESS_EQUAL", ""), drawCompared("EQUAL", ""), drawCompared("NOT_EQUAL", ""),
 	drawReducing("MEAN", dataCodes, true), drawReducing("SUM", realCodes, false), drawReducing("REDUCE_MAX", moveCodes, false), drawReducing("REDUCE_MIN", moveCodes, false), drawReducing("REDUCE_PROD", realCodes, false),
-	drawConv, drawConv, drawDepthwise, drawDepthwise, drawFullyConnected, drawFullyConnected, drawTransposeConv, drawPool("AVERAGE_POOL_2D"), drawPool("MAX_POOL_2D"), drawBatchMatMul, drawTranspose, drawTranspose, drawReshape, drawReshape, drawConcatenation, drawConcatenation, drawSplit,
+	drawConv, drawConv, drawDepthwise, drawDepthwise, drawFullyConnected, drawFullyConnected, drawTransposeConv, drawPool("AVERAGE_POOL_2D", dataCodes), drawPool("MAX_POOL_2D", dataCodes), drawBatchMatMul, drawTranspose, drawTranspose, drawReshape, drawReshape, drawConcatenation, drawConcatenation, drawSplit,
 	drawStridedSlice, drawStridedSlice, drawPad, drawPad, drawGather, drawGather, drawExpandDims, drawPack, drawUnpack, drawTile, drawResize("RESIZE_BILINEAR", "ResizeBilinearOptions"), drawResize("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions"),
 	drawQuantize, drawDequantize, drawCast, drawWinner("ARG_MAX", "ArgMaxOptions"), drawWinner("ARG_MIN", "ArgMinOptions"), drawSelected, drawSpaceToDepth, drawCumulativeSum,
 }
