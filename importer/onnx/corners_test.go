@@ -126,6 +126,10 @@ var corners = []corner{
 		n.loop(0)
 		return "scanned"
 	}, onnxfile.Float, []int64{0, 3}, []float64{}},
+	{"weights of few elements", 13, func(n *network) string {
+		n.sparse("s", []float32{2, -3}, []int64{2, 2}, 0, 1, 1, 2)
+		return n.add("Add", []string{n.given(onnxfile.Float, []int64{1}, 1), "s"})
+	}, onnxfile.Float, []int64{2, 3}, []float64{1, 3, 1, 1, 1, -2}},
 	{"a size of the execution", 13, func(n *network) string {
 		return n.add("Resize", []string{n.given(onnxfile.Float, []int64{1, 1, 1, 2}, 1, 2), "", "", n.given(onnxfile.Int64, []int64{4}, 1, 1, 1, 4)}, attribute("mode", "linear"))
 	}, onnxfile.Float, []int64{1, 1, 1, 4}, []float64{1, 1.25, 1.75, 2}},
@@ -159,6 +163,18 @@ func TestSequenceRefusals(t *testing.T) {
 		n := &network{opset: 15}
 		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{2}, 1, 2)})
 		n.graph.Outputs = []*onnxfile.Value{{Name: draw(n, s), Type: onnxfile.Float}}
+		_, err := onnx.Import(n.bytes(), nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestSparseErrors: places of sparse tensors are in them, one for each element.
+func TestSparseErrors(t *testing.T) {
+	for want, places := range map[string][]int64{"place 6 of 6": {0, 6}, "place -1 of 6": {-1, 0}, "places of shape [3] for 2": {0, 1, 2}} {
+		n := newNetwork(1)
+		n.opset = 13
+		n.sparse("s", []float32{2, -3}, []int64{int64(len(places))}, places...)
+		n.out(n.add("Add", []string{n.given(onnxfile.Float, []int64{1}, 1), "s"}))
 		_, err := onnx.Import(n.bytes(), nil)
 		require.ErrorContains(t, err, want)
 	}

@@ -127,7 +127,9 @@ func (g *graph) find(name string) (v *value, ok bool) {
 	}
 	for i := range g.file.Sparse {
 		if g.file.Sparse[i].Values.Name == name {
-			g.Refusef("initializer %q is a sparse tensor", name)
+			v := g.dense(&g.file.Sparse[i])
+			g.values[name] = v
+			return v, true
 		}
 	}
 	if g.parent == nil {

@@ -299,7 +299,7 @@ func constant(c *conversion) {
 		l := c.floats("value_floats")
 		c.define(0, c.FloatTensor([]uint32{uint32(len(l))}, l))
 	default:
-		c.Refusef("NNAPI has neither strings nor sparse tensors")
+		c.Refusef("it is neither numbers nor a tensor of all its elements")
 	}
 }
 

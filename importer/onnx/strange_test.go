@@ -16,6 +16,14 @@ var strange = []struct {
 	draw  func(n *network)
 }{
 	{"an output that is an input", 13, func(n *network) { n.out(n.in(onnxfile.Float, 2, 3)); n.out(n.add("Relu", []string{"x0"})) }},
+	{"weights of few elements", 13, func(n *network) {
+		n.sparse("s", []float32{2, -3}, []int64{2}, 1, 5)
+		n.out(n.add("Add", []string{n.in(onnxfile.Float, 2, 3), "s"}))
+	}},
+	{"weights of few elements by coordinates", 13, func(n *network) {
+		n.sparse("s", []float32{2, -3}, []int64{2, 2}, 0, 1, 1, 2)
+		n.out(n.add("MatMul", []string{n.in(onnxfile.Float, 4, 2), "s"}))
+	}},
 	{"an output that is a constant", 13, func(n *network) {
 		n.out(n.add("Relu", []string{n.in(onnxfile.Float, 2, 3)}))
 		n.out(n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{2}, Floats: []float32{1, 2}}))
@@ -294,6 +302,14 @@ func (n *network) out(name string, of ...onnxfile.DataType) {
 		v.Type = of[0]
 	}
 	n.graph.Outputs = append(n.graph.Outputs, v)
+}
+
+// sparse is an initializer [2, 3] of few elements at places.
+func (n *network) sparse(name string, elements []float32, dims []int64, places ...int64) {
+	n.graph.Sparse = append(n.graph.Sparse, onnxfile.SparseTensor{
+		Values:  onnxfile.Tensor{Name: name, Type: onnxfile.Float, Dims: []int64{int64(len(elements))}, Floats: elements},
+		Indices: onnxfile.Tensor{Type: onnxfile.Int64, Dims: dims, Int64s: places}, Dims: []int64{2, 3},
+	})
 }
 
 // pos are positive weights.

@@ -60,6 +60,55 @@ func (g *graph) constant(t *onnxfile.Tensor) *value {
 	return v
 }
 
+// dense is the constant of a sparse tensor, with 0 where it has no element.
+func (g *graph) dense(s *onnxfile.SparseTensor) *value {
+	shape := g.Unsigned(s.Dims)
+	n, given := nn.Elements(shape), nn.Elements(g.Unsigned(s.Values.Dims))
+	if n <= 0 || given < 0 || given > n || len(s.Values.Dims) != 1 {
+		g.Failf("sparse tensor %q has %v elements of shape %v", s.Values.Name, s.Values.Dims, s.Dims)
+	}
+	of := g.constant(&s.Values)
+	from := of.forms[real]
+	places, ok := g.Ints(g.constant(&s.Indices).forms[real])
+	rank := int64(len(shape))
+	switch d := s.Indices.Dims; {
+	case ok && len(d) == 1 && d[0] == given:
+	case ok && len(d) == 2 && d[0] == given && d[1] == rank:
+		linear := make([]int64, given)
+		for i := range linear {
+			for k, at := range places[int64(i)*rank:][:rank] {
+				if at < 0 || at >= int64(shape[k]) {
+					g.Failf("sparse tensor %q has place %v of shape %v", s.Values.Name, places[int64(i)*rank:][:rank], s.Dims)
+				}
+				linear[i] = linear[i]*int64(shape[k]) + at
+			}
+		}
+		places = linear
+	default:
+		g.Failf("sparse tensor %q has places of shape %v for %d elements", s.Values.Name, d, given)
+	}
+	if g.Wide[from] != nil {
+		g.Refusef("sparse tensor %q has values that do not fit 32 bits", s.Values.Name)
+	}
+	o := *g.Operand(from)
+	size := o.Type.ElementBytes()
+	o.Dimensions, o.Lifetime = lowering.Held(shape), nn.ConstantCopy
+	g.Spend(n * int64(size))
+	data := make([]byte, n*int64(size))
+	for i, at := range places {
+		if at < 0 || at >= n {
+			g.Failf("sparse tensor %q has place %d of %d", s.Values.Name, at, n)
+		}
+		copy(data[at*int64(size):][:size], o.Data[i*size:])
+	}
+	o.Data = data
+	x := g.Add(o)
+	g.SetShape(x, shape)
+	v := g.valueOf(x)
+	v.short = of.short
+	return v
+}
+
 // elements are the elements of a tensor as NNAPI holds them. wide are all values when some
 // do not fit 32 bits; data then saturates.
 func (g *graph) elements(t *onnxfile.Tensor, n int64) (data []byte, wide []int64) {

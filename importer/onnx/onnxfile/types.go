@@ -74,9 +74,12 @@ type Graph struct {
 	Values       []*Value       `onnx:"13"` // value_info
 }
 
-// SparseTensor is a SparseTensorProto, of which no reader needs more than the name.
+// SparseTensor is a SparseTensorProto: the elements that are not 0 of a tensor with the name of Values, and their places,
+// either [n] in the order of elements or [n, rank].
 type SparseTensor struct {
-	Values Tensor `onnx:"1"`
+	Values  Tensor  `onnx:"1"`
+	Indices Tensor  `onnx:"2"`
+	Dims    []int64 `onnx:"3"`
 }
 
 // Node is a NodeProto: an operator with its inputs, outputs and attributes. An input or
