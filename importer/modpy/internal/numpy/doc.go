@@ -1,5 +1,7 @@
 // Package numpy is the part of NumPy that specifications use: arrays as Starlark values,
-// their arithmetic, and the functions of the module by family.
+// their arithmetic, and the functions of the module by family. A specification is a program that computes its operands, so
+// that what it may call cannot be listed: the functions are those that make, move, round and reduce arrays, and another
+// is an error with its name.
 //
 //	array.go value.go       an array, and its view from Starlark
 //	arithmetic.go           operators and comparisons, elementwise
