@@ -290,7 +290,7 @@ func reduction(op nn.OperationType) func(*conversion) {
 		list, ok := c.Ints(c.in[1])
 		if !ok || !c.ShapeKnown(x) {
 			y := c.Emit(op, c.out(0), c.Unmerged(x), c.x(1), c.KeepDims(op, keep))
-			if !keep && c.length(1) >= c.Rank(x) {
+			if !keep && c.length(1) >= c.Rank(x) && len(c.out(0).Dimensions) == 0 { // an axis may be named twice
 				c.scalar(y)
 			}
 			c.define(0, y)
