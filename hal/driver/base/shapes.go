@@ -172,8 +172,9 @@ func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 // Bytes is about how much memory the programs for all shapes keep.
 func (p *open) Bytes() (n int) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, v := range p.variants {
+	variants := slices.Clone(p.variants)
+	p.mu.Unlock()
+	for _, v := range variants {
 		n += int(v.model.ProgramBytes())
 	}
 	return n
