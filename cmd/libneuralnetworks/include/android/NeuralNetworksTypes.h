@@ -211,7 +211,7 @@ typedef struct ANeuralNetworksBurst ANeuralNetworksBurst;
 typedef struct ANeuralNetworksEvent ANeuralNetworksEvent;
 typedef struct ANeuralNetworksMemoryDesc ANeuralNetworksMemoryDesc;
 
-// An operand's type. A dimension of 0 is unknown; scale and zeroPoint are those of quantized types.
+// An operand's type. A dimension of 0 is unknown; scale and zeroPoint serve quantized types.
 typedef struct ANeuralNetworksOperandType {
     int32_t type;
     uint32_t dimensionCount;
