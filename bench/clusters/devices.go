@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/bench/cputimes"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -200,23 +199,34 @@ type piece struct {
 }
 
 // Problem makes the problem of a network without control flow, whose shapes are known.
-func (s Set) Problem(m *nn.Model) (_ *Problem, err error) {
-	defer try.Catch(&err)
+func (s Set) Problem(m *nn.Model) (*Problem, error) {
 	dram := s.cpu.config.DRAM.Config()
 	p := &Problem{peak: dram.PeakBytesPerSecond() / 1e15}
 	p.Problem = &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Objective: partition.Throughput}
 	if len(p.Graph.Operations) == 0 {
 		return nil, fmt.Errorf("clusters: %s has no operations", m.Name)
 	}
-	p.whole, p.wholeCosts = try.V2(pieces(try.V(s.cpu.whole()), m))
+	whole, err := s.cpu.whole()
+	if err != nil {
+		return nil, err
+	}
+	if p.whole, p.wholeCosts, err = pieces(whole, m); err != nil {
+		return nil, err
+	}
 	ok := make([]hal.Support, len(p.Graph.Operations))
 	for i := range ok {
 		ok[i].OK = true
 	}
 	for i := range s.devices {
 		d := &s.devices[i]
-		spec := try.V(s.cpu.spec(d))
-		work, costs := try.V2(pieces(spec, m))
+		spec, err := s.cpu.spec(d)
+		if err != nil {
+			return nil, err
+		}
+		work, costs, err := pieces(spec, m)
+		if err != nil {
+			return nil, err
+		}
 		p.work = append(p.work, work)
 		p.Devices = append(p.Devices, partition.Device{Name: d.name, Support: ok})
 		p.Costs.Operation = append(p.Costs.Operation, costs)
@@ -231,13 +241,22 @@ func (s Set) Problem(m *nn.Model) (_ *Problem, err error) {
 // Divide chooses the set of devices on which the pipeline strategy predicts the shortest interval, and makes its problem.
 // progress is called with the number of each set and that of all.
 func Divide(sets []Set, m *nn.Model, progress func(i, n int)) (best *Problem, err error) {
-	defer try.Catch(&err)
 	least := 0.0
 	for i, s := range sets {
 		progress(i+1, len(sets))
-		p := try.V(s.Problem(m))
-		plan := try.V(partition.Pipeline{}.Plan(p.Problem))
-		if e := try.V(p.Evaluate(plan)); best == nil || e.IntervalFs < least {
+		p, err := s.Problem(m)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := partition.Pipeline{}.Plan(p.Problem)
+		if err != nil {
+			return nil, fmt.Errorf("clusters: set %d of %d: %w", i+1, len(sets), err)
+		}
+		e, err := p.Evaluate(plan)
+		if err != nil {
+			return nil, fmt.Errorf("clusters: set %d of %d: %w", i+1, len(sets), err)
+		}
+		if best == nil || e.IntervalFs < least {
 			best, least = p, e.IntervalFs
 		}
 	}

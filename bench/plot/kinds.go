@@ -9,22 +9,23 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // solid is the line of a series.
 func solid(i int) draw.LineStyle { return draw.LineStyle{Color: colours[i%len(colours)], Width: 1} }
 
 // Scaling draws a figure over the value of a key, a line per series.
-func Scaling(title, key, figure string, list []Series) (_ *Figure, err error) {
-	defer try.Catch(&err)
-	try.E(check(list, false))
+func Scaling(title, key, figure string, list []Series) (*Figure, error) {
+	if err := check(list, false); err != nil {
+		return nil, err
+	}
 	f := newFigure(title, key, figure)
 	f.Y.Min = 0
 	for i, s := range list {
 		slices.SortStableFunc(s.Points, byX)
-		try.E(f.line(s.Points, solid(i)))
+		if err := f.line(s.Points, solid(i)); err != nil {
+			return nil, fmt.Errorf("plot: line of %s: %w", s.Name, err)
+		}
 	}
 	f.X.Tick.Marker = valueTicks(list)
 	f.scatter(list, solid)
@@ -39,9 +40,10 @@ type Roof struct{ MACsPerS, BytesPerS float64 }
 
 // Roofline draws multiply-accumulates per second over those per byte of DRAM, each series
 // below its roof where there is one.
-func Roofline(title string, list []Series, roofs map[string]Roof) (_ *Figure, err error) {
-	defer try.Catch(&err)
-	try.E(check(list, true))
+func Roofline(title string, list []Series, roofs map[string]Roof) (*Figure, error) {
+	if err := check(list, true); err != nil {
+		return nil, err
+	}
 	f := newFigure(title, "multiply-accumulates per byte of DRAM", "multiply-accumulates per second")
 	f.X.Tick.Marker, f.Y.Tick.Marker = powerTicks{}, powerTicks{}
 	lo, hi := math.Inf(1), 0.0
@@ -57,7 +59,10 @@ func Roofline(title string, list []Series, roofs map[string]Roof) (_ *Figure, er
 	for i, s := range list {
 		if r, ok := roofs[s.Name]; ok {
 			knee := r.MACsPerS / r.BytesPerS
-			try.E(f.line(logs(plotter.XYs{{X: lo, Y: lo * r.BytesPerS}, {X: knee, Y: r.MACsPerS}, {X: hi, Y: r.MACsPerS}}), solid(i)))
+			roof := plotter.XYs{{X: lo, Y: lo * r.BytesPerS}, {X: knee, Y: r.MACsPerS}, {X: hi, Y: r.MACsPerS}}
+			if err := f.line(logs(roof), solid(i)); err != nil {
+				return nil, fmt.Errorf("plot: roof of %s: %w", s.Name, err)
+			}
 		}
 	}
 	list = slices.Clone(list)

@@ -1,21 +1,21 @@
 package plot
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Pareto draws energy over latency, and the frontier of each group. The points of frontiers have their name beside them,
 // or a letter that the legend explains.
-func Pareto(title string, list []Series) (_ *Figure, err error) {
-	defer try.Catch(&err)
-	try.E(check(list, false))
+func Pareto(title string, list []Series) (*Figure, error) {
+	if err := check(list, false); err != nil {
+		return nil, err
+	}
 	f := newFigure(title, "latency in milliseconds", "energy in millijoules")
 	groups, by := []string{}, map[string][]Series{}
 	for _, s := range list {
@@ -29,7 +29,9 @@ func Pareto(title string, list []Series) (_ *Figure, err error) {
 	for i, g := range groups {
 		front := frontier(by[g])
 		style := draw.LineStyle{Color: grey, Width: 1, Dashes: dashes[i%len(dashes)]}
-		try.E(f.line(steps(front), style))
+		if err := f.line(steps(front), style); err != nil {
+			return nil, fmt.Errorf("plot: frontier of %s: %w", g, err)
+		}
 		name := "Pareto frontier"
 		if len(groups) > 1 {
 			name += " of " + g

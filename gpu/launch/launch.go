@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/gpu"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -57,16 +56,21 @@ type Launch struct {
 // one buffer share it and hold the results afterwards. An error of the program is a *gpu.Fault whose PC is an address
 // of the file. The first launch has the settings of the whole run: MaxInstructions, Functional, Profile and Memory.
 // Regions of the report and of the profile are numbers of launches.
-func RunAll(core *gpu.Core, list []*Launch) (_ *sim.Report, err error) {
-	defer try.Catch(&err)
+func RunAll(core *gpu.Core, list []*Launch) (*sim.Report, error) {
 	first := list[0]
 	space := &mem.Space{}
-	segs := try.V(first.File.Load(codeBase))
+	segs, err := first.File.Load(codeBase)
+	if err != nil {
+		return nil, err
+	}
 	for i, s := range segs {
 		if s.Exec {
 			continue
 		}
-		try.E(space.Map(mem.Segment{Name: fmt.Sprintf("segment %d of the code object", i), Base: s.Addr, Data: s.Data, ReadOnly: !s.Write}))
+		name := fmt.Sprintf("segment %d of the code object", i)
+		if err := space.Map(mem.Segment{Name: name, Base: s.Addr, Data: s.Data, ReadOnly: !s.Write}); err != nil {
+			return nil, err
+		}
 	}
 	at := uint64(bufferBase)
 	var ds []gpu.Dispatch
@@ -74,8 +78,13 @@ func RunAll(core *gpu.Core, list []*Launch) (_ *sim.Report, err error) {
 		if l.File != first.File {
 			return nil, errors.New("launches of several files")
 		}
-		k := try.V(l.File.Kernel(l.Kernel))
-		at = try.V(l.mapBuffers(space, list[:i], at))
+		k, err := l.File.Kernel(l.Kernel)
+		if err != nil {
+			return nil, err
+		}
+		if at, err = l.mapBuffers(space, list[:i], at); err != nil {
+			return nil, err
+		}
 		d, err := l.dispatch(k, segs)
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
@@ -136,11 +145,18 @@ func (l *Launch) mapBuffers(space *mem.Space, before []*Launch, at uint64) (uint
 }
 
 // dispatch is the launch in the form of the core.
-func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (_ gpu.Dispatch, err error) {
-	defer try.Catch(&err)
-	try.E(l.check(k))
-	kernarg, lds := try.V2(l.kernarg(k))
-	gk := try.V(l.kernel(k, segs))
+func (l *Launch) dispatch(k *codeobject.Kernel, segs []codeobject.Segment) (gpu.Dispatch, error) {
+	if err := l.check(k); err != nil {
+		return gpu.Dispatch{}, err
+	}
+	kernarg, lds, err := l.kernarg(k)
+	if err != nil {
+		return gpu.Dispatch{}, err
+	}
+	gk, err := l.kernel(k, segs)
+	if err != nil {
+		return gpu.Dispatch{}, err
+	}
 	gk.LDSBytes += lds
 	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block, Queue: l.Queue, Concurrent: l.Concurrent}
 	for i := range d.Grid {
