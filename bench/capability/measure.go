@@ -24,7 +24,6 @@ import (
 	"strconv"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
@@ -72,20 +71,31 @@ type Meter struct {
 }
 
 // Measure measures a device against the CPU.
-func (x *Meter) Measure(d, cpu hal.Device) (_ *Figures, err error) {
-	defer try.Catch(&err)
+func (x *Meter) Measure(d, cpu hal.Device) (*Figures, error) {
 	f := &Figures{Device: d.Name(), Operand: map[nn.OperandType]Figure{}}
+	measure := func(operand nn.OperandType, relaxed bool) (Figure, error) {
+		list, err := workloads(operand, relaxed)
+		if err != nil {
+			return Figure{}, err
+		}
+		return x.figure(d, cpu, list)
+	}
+	var err error
 	for _, s := range suites {
-		list := try.V(workloads(s.operand, false))
-		f.Operand[s.operand] = try.V(x.figure(d, cpu, list))
+		if f.Operand[s.operand], err = measure(s.operand, false); err != nil {
+			return nil, err
+		}
 	}
 	for t, other := range sameFigures {
 		f.Operand[t] = f.Operand[other]
 	}
-	list := try.V(workloads(nn.TensorFloat32, true))
-	f.RelaxedTensor = try.V(x.figure(d, cpu, list))
+	if f.RelaxedTensor, err = measure(nn.TensorFloat32, true); err != nil {
+		return nil, err
+	}
 	f.RelaxedScalar = f.RelaxedTensor
-	f.If = try.V(x.control(d, cpu, nn.OpIf))
+	if f.If, err = x.control(d, cpu, nn.OpIf); err != nil {
+		return nil, err
+	}
 	f.While, err = x.control(d, cpu, nn.OpWhile)
 	return f, err
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
@@ -52,17 +51,25 @@ func NewApp(r *registry.Registry, machine *devices.Machine, progress func(format
 // Ratios compares a device with the CPU on networks: built-in models of the benchmark, or
 // names of "nnsoc models" that it has inputs for. relaxed lets the device, not the CPU,
 // compute float32 in half precision.
-func (a *App) Ratios(device string, networks []string, relaxed bool) (_ []Ratio, err error) {
-	defer try.Catch(&err)
-	l := try.V(mlts.Named(networks))
+func (a *App) Ratios(device string, networks []string, relaxed bool) ([]Ratio, error) {
+	l, err := mlts.Named(networks)
+	if err != nil {
+		return nil, err
+	}
 	var list []Ratio
 	for i := range l.Models {
 		m := &l.Models[i]
 		a.logf("%s: %s", device, m.TestName)
-		x := try.V(a.bench.Inference(m, device, relaxed))
+		x, err := a.bench.Inference(m, device, relaxed)
+		if err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", m.TestName, device, err)
+		}
 		r := Ratio{Network: m.TestName, Skipped: x.Skipped}
 		if x.Skipped == "" {
-			base := try.V(a.onCPU(m))
+			base, err := a.onCPU(m)
+			if err != nil {
+				return nil, fmt.Errorf("%s on the CPU: %w", m.TestName, err)
+			}
 			r.ExecTime, r.PowerUsage = x.MeanSec/base.MeanSec, x.EnergyUJ/base.EnergyUJ
 		}
 		list = append(list, r)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -35,11 +34,16 @@ func (x *Meter) MeasureSoC(c *soc.Config, p hal.Preference) ([]*Figures, error) 
 
 // Source measures a preset by the suite Reported and returns its entry in the generated file of
 // package hal/devices.
-func Source(preset string, progress func(format string, args ...any)) (_ string, err error) {
-	defer try.Catch(&err)
-	c := try.V(soc.Load(preset))
+func Source(preset string, progress func(format string, args ...any)) (string, error) {
+	c, err := soc.Load(preset)
+	if err != nil {
+		return "", err
+	}
 	x := &Meter{Store: cost.NewStore("", preset), Options: hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: hal.PriorityMedium}, Progress: progress}
-	all := try.V(x.MeasureSoC(c, hal.FastSingleAnswer))
+	all, err := x.MeasureSoC(c, hal.FastSingleAnswer)
+	if err != nil {
+		return "", fmt.Errorf("capability: %s: %w", preset, err)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "{%q, %q, []deviceFigures{\n", preset, devices.ContentHash(c))
 	for _, f := range all {

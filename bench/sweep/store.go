@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Description identifies a sweep: a folder holds the results of one.
@@ -70,12 +68,18 @@ type Store struct {
 
 // Open makes the folder, or finds the results that are there already. A line that a killed
 // process has not finished is removed.
-func Open(dir string, d *Description, shard Shard) (_ *Store, err error) {
-	defer try.Catch(&err)
-	try.E(os.MkdirAll(dir, 0o755))
+func Open(dir string, d *Description, shard Shard) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	s := &Store{dir: dir, done: map[int]bool{}}
-	try.E(s.locked(func() error { return s.describe(d) }))
-	f := try.V(os.OpenFile(filepath.Join(dir, shard.file()), os.O_RDWR|os.O_CREATE, 0o644))
+	if err := s.locked(func() error { return s.describe(d) }); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, shard.file()), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
 	if err := flock(f, false); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", f.Name(), ErrBusy)
