@@ -19,16 +19,23 @@ func (s *Shape) pairs(b Block, positions int) bool {
 	return b.X*b.Y == 4 && s.Elem == layout.F16 && s.channels()%8 == 0 && (s.taps() == 1 || positions >= manyLines)
 }
 
-// rows are the cuts of a depthwise convolution, whose lanes are blocks of positions in a row.
+// rows are the cuts of a depthwise convolution, whose lanes are blocks of positions in a row. Of equal ones the first has
+// the most waves of units in a work-group, which read neighbouring lines at a time.
 func (s *Shape) rows() (list []Shape) {
 	own := *s
-	own.Constants, own.Block = false, Block{1, 1, 1}
-	for own.ZLanes = 1; own.ZLanes <= 32; own.ZLanes *= 2 {
-		for own.ZWaves = 1; own.ZWaves <= s.groupWaves(); own.ZWaves *= 2 {
-			list = append(list, own)
-		}
-		if own.ZLanes >= own.quads() {
-			break
+	own.Constants = false
+	blocks := []Block{{1, 1, 1}}
+	if s.patches() {
+		blocks = append(blocks, patch)
+	}
+	for _, own.Block = range blocks {
+		for own.ZLanes = 1; own.ZLanes <= 32; own.ZLanes *= 2 {
+			for own.ZWaves = own.groupWaves(); own.ZWaves >= 1; own.ZWaves /= 2 {
+				list = append(list, own)
+			}
+			if own.ZLanes >= own.quads() {
+				break
+			}
 		}
 	}
 	return list
@@ -75,7 +82,7 @@ func (k *Kernel) Cut(m *kernel.Machine) {
 	k.machine = *m
 	best := 0.0
 	for _, c := range k.candidates(m) {
-		allowed := c.Constants || !c.fitsConstants() && (c.Depthwise || c.Block == c.block(m))
+		allowed := c.Constants || !c.fitsConstants() && (c.Depthwise && (c.Block == patch) == c.patched(m) || c.Block == c.block(m))
 		if t := c.cycles(m); allowed && (best == 0 || t < best) {
 			best, k.Shape = t, c
 		}
@@ -99,6 +106,8 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 	}
 	t.Products = float64(x * s.Block.Z * 16)
 	switch {
+	case s.Depthwise && s.Block == patch: // whose steps are lines
+		t.Steps, t.Products = float64(patchSide), float64(4*s.taps()*x)/patchSide
 	case s.Depthwise:
 		t.Products = 4
 	case s.Elem == layout.F16:
@@ -129,6 +138,11 @@ func (s *Shape) work(m *kernel.Machine) kernel.Tile {
 		load = shared
 	}
 	t.Loads = float64(loads)*load + float64(w)*weights
+	if s.Depthwise && s.Block == patch {
+		t.Loads = patchSide*load + float64(s.taps())/patchSide*weights
+		t.Lines = float64(patchSide * across * kernel.Up(lanes*s.quadBytes(), m.Line)) // weights stay
+		return t
+	}
 	if s.Quads { // all texels of a line at once
 		loads, across = 1, x*across*s.quadBytes()/(pieces*pieceBytes)
 	}

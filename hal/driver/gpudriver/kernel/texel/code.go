@@ -46,6 +46,8 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 		g.acc = append(g.acc, units)
 	}
 	switch {
+	case k.Depthwise && k.Block == patch:
+		g.patchLoop()
 	case k.Depthwise:
 		g.depthwiseLoop()
 	case k.wholeLoads():
@@ -106,10 +108,7 @@ func (g *generator) place() {
 	g.image = g.Times(n, w.H)
 	group := g.channelGroup()
 	for i := range b.X {
-		o := g.Sum(g.Times(x, b.X), i)
-		if w.OutW%b.X != 0 {
-			o = g.Least(o, w.OutW-1)
-		}
+		o := g.output(x, i, b.X, w.OutW)
 		g.xs = append(g.xs, o)
 		at := g.Less(g.Times(o, w.StrideW), w.Left)
 		off := g.Times(at, g.pixel)
@@ -119,10 +118,7 @@ func (g *generator) place() {
 		g.cols = append(g.cols, off)
 	}
 	for i := range b.Y {
-		o := g.Sum(g.Times(y, b.Y), i)
-		if w.OutH%b.Y != 0 {
-			o = g.Least(o, w.OutH-1)
-		}
+		o := g.output(y, i, b.Y, w.OutH)
 		g.ys = append(g.ys, o)
 		at := g.Sum(g.image, g.Less(g.Times(o, w.StrideH), w.Top))
 		g.rows = append(g.rows, g.Sum(g.Times(at, w.W*g.pixel), g.In.Off))
@@ -131,6 +127,20 @@ func (g *generator) place() {
 	step := g.taps() * g.texels() * g.perTexel() * g.ZLanes * g.quadBytes()
 	g.weight = g.Cursor(layout.Consts, g.weights, "weights")
 	g.Advance(g.weight, g.MulConst(g.zWave, step, "weights of the wave"))
+}
+
+// output is position i of a block of so many of an axis of n. Of a last block that has fewer the last one is repeated; of
+// a depthwise convolution the block begins earlier, since its positions share what is loaded.
+func (g *generator) output(block codegen.Reg, i, size, n int) codegen.Reg {
+	first := g.Times(block, size)
+	if g.Depthwise && n%size != 0 {
+		first = g.Least(first, n-size)
+	}
+	o := g.Sum(first, i)
+	if !g.Depthwise && n%size != 0 {
+		o = g.Least(o, n-1)
+	}
+	return o
 }
 
 // channelGroup is the byte offset of the first channel of the lane's group; of a depthwise convolution
@@ -233,16 +243,21 @@ func (g *generator) depthwiseLoop() {
 			g.Advance(g.weight, g.ZLanes*g.quadBytes())
 		}
 		for i := range x {
-			for c, acc := range g.acc[0] {
-				if g.Elem == layout.F32 {
-					g.Builder.Emit(rdna2.V_FMAC_F32_E32, acc, rdna.At(x[i], c), rdna.At(w[i], c))
-					continue
-				}
-				half := rdna2.Mods{OpSelHi: 3, OpSel: uint8(3 * (c % 2))} // both factors are halves, low or high ones
-				half.With(g.Builder.Emit(rdna2.V_FMA_MIX_F32, acc, rdna.At(x[i], c/2), rdna.At(w[i], c/2), acc))
-			}
+			g.weigh(g.acc[0], x[i], w[i])
 		}
 	})
+}
+
+// weigh adds the products of the channels of a texel with their weights.
+func (g *generator) weigh(acc []codegen.Reg, x, w codegen.Reg) {
+	for c, acc := range acc {
+		if g.Elem == layout.F32 {
+			g.Builder.Emit(rdna2.V_FMAC_F32_E32, acc, rdna.At(x, c), rdna.At(w, c))
+			continue
+		}
+		half := rdna2.Mods{OpSelHi: 3, OpSel: uint8(3 * (c % 2))} // both factors are halves, low or high ones
+		half.With(g.Builder.Emit(rdna2.V_FMA_MIX_F32, acc, rdna.At(x, c/2), rdna.At(w, c/2), acc))
+	}
 }
 
 // step adds the products of the texel of input channels that stands at a place in the registers

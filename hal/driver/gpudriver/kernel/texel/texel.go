@@ -65,6 +65,8 @@ type Kernel struct {
 func (k *Shape) name() string {
 	name := fmt.Sprintf("texel_%dx%dx%d", k.Block.X, k.Block.Y, k.Block.Z)
 	switch {
+	case k.Depthwise && k.Block == patch:
+		name = "texel_depthwise_2x2"
 	case k.Depthwise:
 		name = "texel_depthwise"
 	case k.Constants:

@@ -75,7 +75,7 @@ func TestConv(t *testing.T) {
 			}
 		}
 	}
-	for _, form := range []string{"texel_2x2x2", "texel_2x1x2", "texel_2x1x1", "texel_1x1x1", "texel_constants", "texel_depthwise", "texel_2x2x2 quads"} {
+	for _, form := range []string{"texel_2x2x2", "texel_2x1x2", "texel_2x1x1", "texel_1x1x1", "texel_constants", "texel_depthwise", "texel_depthwise_2x2", "texel_2x2x2 quads"} {
 		form, quads, _ := strings.Cut(form, " ")
 		for _, e := range []string{"_f16", "_f32"} {
 			if name := strings.TrimSuffix(form+e+"_"+quads, "_"); tried[name] == 0 {
