@@ -103,7 +103,7 @@ func TestCPUIsThrottled(t *testing.T) {
 
 // TestLoopSteady: a program that finds the clock of the memory in a few states but the caches
 // never as before, since that clock changes while it runs, is not simulated for ever, and a loop
-// of it has the same mean latency as one that simulates every execution.
+// of it has about the mean latency of one that simulates every execution.
 func TestLoopSteady(t *testing.T) {
 	const turns = 60
 	var mean [2]float64
@@ -125,7 +125,7 @@ func TestLoopSteady(t *testing.T) {
 	}
 	t.Logf("%.2f us with %d of %d executions simulated, %.2f with all", mean[0], runs[0], turns, mean[1])
 	require.Check(t, runs[0] <= turns/2 && runs[1] == turns, "%d and %d of %d executions were simulated", runs[0], runs[1], turns)
-	if r := mean[0] / mean[1]; r < 0.997 || r > 1.003 {
+	if r := mean[0] / mean[1]; !(r > 0.99 && r < 1.01) {
 		t.Errorf("%.2f us per turn, %.2f when all are simulated", mean[0], mean[1])
 	}
 }

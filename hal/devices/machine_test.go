@@ -140,7 +140,7 @@ func TestRememberedTraffic(t *testing.T) {
 			c.SystemCache, c.GPU.SystemCache, c.DSP.SystemCache, c.NPU.SystemCache = nil, nil, nil, nil
 		})
 		m.SimulateAll = i == 1
-		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium)
+		c := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 4<<20), hal.PriorityMedium)
 		for k := range 24 {
 			if k%8 == 0 {
 				m.SoC().Sleep(m.SoC().Now() + sim.Second)
@@ -247,7 +247,7 @@ func TestClientWarms(t *testing.T) {
 func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float64) {
 	t.Helper()
 	work := func(m *devices.Machine) [2]*client {
-		return [2]*client{newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium),
+		return [2]*client{newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 4<<20), hal.PriorityMedium),
 			newClient(t, m, "gpu", streaming(nn.TensorFloat32, 4<<20), hal.PriorityMedium)}
 	}
 	for i := range alone {
@@ -332,9 +332,9 @@ func TestTogetherIsDeterministic(t *testing.T) {
 func TestPriority(t *testing.T) {
 	order := func(a, b hal.Priority) (ends []sim.Time) {
 		m := phone(t)
-		hold := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium)
-		x := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), a)
-		y := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), b)
+		hold := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 4<<20), hal.PriorityMedium)
+		x := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 4<<20), a)
+		y := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 4<<20), b)
 		later := func(c *client) func(*devices.Client) error {
 			return func(as *devices.Client) error {
 				as.WaitUntil(as.NowFs() + 100e9)

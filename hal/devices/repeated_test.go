@@ -12,7 +12,7 @@ import (
 )
 
 // TestTolerance: executions that lie within the tolerance of each other are not simulated again, in all they cost what a
-// machine without it says, and other inputs are simulated for themselves.
+// machine without it says to within twice the tolerance, and other inputs are simulated for themselves.
 func TestTolerance(t *testing.T) {
 	const turns = 30
 	var us, pj [2]float64
@@ -46,8 +46,8 @@ func TestTolerance(t *testing.T) {
 	}
 	t.Logf("%d executions simulated, %d with a tolerance", simulated[0], simulated[1])
 	require.Check(t, simulated[1] >= 6 && simulated[1] < simulated[0], "%d executions simulated, %d with a tolerance", simulated[0], simulated[1])
-	require.Check(t, math.Abs(us[1]/us[0]-1) < 0.005, "%.1f us, %.1f with a tolerance", us[0], us[1])
-	require.Check(t, math.Abs(pj[1]/pj[0]-1) < 0.005, "%.0f pJ, %.0f with a tolerance", pj[0], pj[1])
+	require.Check(t, math.Abs(us[1]/us[0]-1) < 0.01, "%.1f us, %.1f with a tolerance", us[0], us[1])
+	require.Check(t, math.Abs(pj[1]/pj[0]-1) < 0.01, "%.0f pJ, %.0f with a tolerance", pj[0], pj[1])
 	require.Equal(t, outputs[0], outputs[1])
 	require.Check(t, !bytes.Equal(outputs[1][0], outputs[1][1]), "other inputs had the same outputs")
 }
