@@ -43,7 +43,7 @@ func TestAutoIsQuick(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if code := execute([]string{"run", network, "--device", "auto", "-q"}, &out, &errs); code != 0 || !strings.Contains(out.String(), " measured: the estimate is off by ") {
+	if code := execute([]string{"run", network, "--device", "auto", "-q"}, &out, &errs); code != 0 || !strings.Contains(out.String(), " us predicted, ") {
 		t.Errorf("exit code %d:\n%s", code, out.String())
 	}
 }
