@@ -72,7 +72,7 @@ func TestSlots(t *testing.T) {
 var bounds = map[string]float64{
 	"NMS":                    6,   // how many boxes are left depends on data
 	"Join":                   5,   // vectors come while the thread runs ahead of them; estimates wait for each
-	"Clamp":                  1.6, // the same
+	"Clamp":                  4.5, // the same
 	"convolution.FoldBiases": 1.5, // the same
 	"Proposals":              3,   // the same
 	"ROI":                    1.6, // how many samples a box has depends on data
