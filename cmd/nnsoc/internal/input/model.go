@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench/inference"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/internal/mapped"
 	"github.com/nnsoc/nnsoc/nn"
@@ -36,11 +38,11 @@ func ReadModel(a *cli.App, name string, c Choice) (*nn.Model, error) {
 		}
 		return importModel(a, file, Choice{c.Shapes, key})
 	}
-	if n, ok := zoo.Find(name); ok {
+	if build := builder(name); build != nil {
 		if err := c.needsFile(name, "is built with its own shapes"); err != nil {
 			return nil, err
 		}
-		return n.Build()
+		return build()
 	}
 	if m, ok, err := readCorpusModel(a, name); ok {
 		if err == nil {
@@ -49,12 +51,29 @@ func ReadModel(a *cli.App, name string, c Choice) (*nn.Model, error) {
 		return m, err
 	}
 	_, err := os.Stat(name)
-	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" || filepath.Ext(name) == ".onnx" {
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || slices.Contains(fileEndings, filepath.Ext(name)) {
 		return importModel(a, name, c) // returns the error of the file
 	}
 	return nil, cli.Usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
 		name, strings.Join(zoo.Similar(name, 4), ", ")))
 }
+
+// builder builds a network that nnsoc has by its name: one of the zoo, or of those on which strategies are compared; nil: it has none.
+func builder(name string) func() (*nn.Model, error) {
+	n, ok := zoo.Find(name)
+	switch {
+	case ok:
+		return n.Build
+	case name == bench.IslandsName:
+		return bench.Islands
+	case slices.Contains(bench.DividedLayers(), name):
+		return func() (*nn.Model, error) { return bench.DividedLayer(name) }
+	}
+	return nil
+}
+
+// fileEndings end the names of files, for which no network of the zoo is meant.
+var fileEndings = []string{".tflite", ".onnx", ".json", ".gz", ".py"}
 
 // CompleteModel completes the one MODEL argument of a command.
 func CompleteModel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -68,7 +87,7 @@ func CompleteModel(cmd *cobra.Command, args []string, prefix string) ([]string, 
 // shell, files.
 func CompleteModels(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, n := range zoo.Names() {
+	for _, n := range slices.Concat(zoo.Names(), []string{bench.IslandsName}, bench.DividedLayers()) {
 		if strings.HasPrefix(n, prefix) {
 			names = append(names, n)
 		}

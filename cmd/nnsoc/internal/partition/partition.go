@@ -258,14 +258,6 @@ func problemDevices(m *machine.Machine) []partition.Device {
 func partitionForm(a *cli.App, name string, choice *input.ChoiceFlags) (_ *input.Form, err error) {
 	defer try.Catch(&err)
 	f := &input.Flags{Norm: tensor.DefaultNormalization}
-	if name == bench.IslandsName {
-		try.E(choice.NeedModel())
-		return input.NewForm(try.V(bench.Islands()), f)
-	}
-	if slices.Contains(bench.DividedLayers(), name) {
-		try.E(choice.NeedModel())
-		return input.NewForm(try.V(bench.DividedLayer(name)), f)
-	}
 	m := try.V(input.ReadModel(a, name, try.V(choice.Parse())))
 	return input.NewForm(m, f)
 }
