@@ -144,6 +144,7 @@ func strictHelp(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Args = cli.NoArguments
+			c.Short = "write the script by which a shell completes commands, flags and networks"
 			c.Example = "  nnsoc completion bash > /etc/bash_completion.d/nnsoc"
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			for _, shell := range c.Commands() {

@@ -172,7 +172,7 @@ stand for several numbers: explain prints which.`,
 				if before, _ := soc.MeaningOf(keys[max(i-1, 0)].Path); i == 0 || before != m {
 					fmt.Fprintf(a.Out, "%s\n", m.Text)
 				}
-				fmt.Fprintf(a.Out, "  %s = %g %s, within %g..%g; source: %s\n", k.Path, k.Value, unitName(m.Unit), k.Lo, k.Hi, k.Comment)
+				fmt.Fprintf(a.Out, "  %s = %g%s, within %g..%g; source: %s\n", k.Path, k.Value, unitName(m.Unit), k.Lo, k.Hi, k.Comment)
 			}
 			return nil
 		},
@@ -231,12 +231,12 @@ func explainShapes(a *cli.App, macs int) error {
 	return t.Flush()
 }
 
-// unitName is a unit in a sentence.
+// unitName is a unit behind its number.
 func unitName(unit string) string {
 	if unit == "-" {
-		return "(no unit)"
+		return ""
 	}
-	return unit
+	return " " + unit
 }
 
 // keyNames lists the keys of a SoC, none when it cannot be read.

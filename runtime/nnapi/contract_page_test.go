@@ -19,7 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// answer is what a call returns in a case, as AOSP's runtime does. rows are those of the feature table that demand it.
+// answer is what a call returns in a case, as AOSP's runtime does. rows are those of docs/CONFORMANCE.md that demand it.
 type answer struct {
 	call, when string
 	code       nnapi.ResultCode

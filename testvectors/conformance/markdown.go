@@ -35,7 +35,7 @@ func Markdown() []byte {
 	fmt.Fprintf(&b, `# Conformance
 
 The obligations of NNAPI's HAL 1.0 to 1.3 and of its runtime, what its test suites ask and what
-implementations get wrong, by the ids of the project's feature table, and the checks that prove
+implementations get wrong, an id each, and the checks that prove
 them. A row without check says why. Written by
 `+"`nnsoc conformance --markdown`"+`; `+"`nnsoc conformance ROW`"+` runs the checks of a row.
 
