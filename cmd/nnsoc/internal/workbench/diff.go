@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/glossary"
 	"github.com/nnsoc/nnsoc/bench/report"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 )
@@ -159,6 +160,10 @@ func printDiff(w io.Writer, d *report.Diff, all bool) error {
 		machine += " -> " + d.After
 	}
 	fmt.Fprintf(w, "%s on %s\n\n", name, machine)
+	for i := range d.Runs {
+		fmt.Fprintln(w, cli.Wrap(changed(&d.Runs[i])))
+	}
+	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "device\tlatency us\tbefore\tchange\tenergy uJ\tbefore\tchange\tstatus\t")
 	for i := range d.Runs {
@@ -182,6 +187,39 @@ func printDiff(w io.Writer, d *report.Diff, all bool) error {
 		}
 	}
 	return nil
+}
+
+// changed says in a sentence how much faster and frugal a device has become, and which stall reason has most of that.
+func changed(r *report.RunDiff) string {
+	word := func(c report.Change, less, more string) string {
+		switch p := c.Percent(); {
+		case math.Abs(p) < 0.05:
+			return "the same"
+		case math.IsInf(p, 0):
+			return "new"
+		case p < 0:
+			return fmt.Sprintf("%.1f %% %s", -p, less)
+		default:
+			return fmt.Sprintf("%.1f %% %s", p, more)
+		}
+	}
+	text := fmt.Sprintf("%s: latency %s, energy %s", r.Device, word(r.LatencyUS, "less", "more"), word(r.EnergyUJ, "less", "more"))
+	reasons := map[string]float64{}
+	for i := range r.Operations {
+		for _, x := range r.Operations[i].Explain() {
+			reasons[x.Reason] += x.US.Delta()
+		}
+	}
+	most := ""
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		if most == "" || math.Abs(reasons[name]) > math.Abs(reasons[most]) {
+			most = name
+		}
+	}
+	if math.Abs(reasons[most]) >= 0.05 {
+		text += fmt.Sprintf("; of its operations most by %s, %+.1f us (%s)", most, reasons[most], glossary.ClassOf(glossary.Reason, most))
+	}
+	return text + "."
 }
 
 func printRunDiff(w io.Writer, r *report.RunDiff, all bool) error {
