@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/runtime/registry"
-	"github.com/nnsoc/nnsoc/sim"
 )
 
 // Outline gives the runner a machine whose engines compute nothing: an execution holds its engine for the time that its
@@ -37,17 +37,9 @@ func (r *Runner) load(device string, m *nn.Model) (l devices.Load, err error) {
 	if len(r.pending) == 0 || r.pending[0].Device != device || r.pending[0].Operations != len(m.Main.Operations) {
 		return l, fmt.Errorf("scenario: a program of %d operations for %s, which was not expected", len(m.Main.Operations), device)
 	}
-	at := r.pending[0].At
+	next := r.pending[0]
 	r.pending = r.pending[1:]
-	l.At = func(hz, memoryHz int64) ([]devices.Work, error) {
-		list, err := at(hz, memoryHz)
-		works := make([]devices.Work, len(list))
-		for i, w := range list {
-			works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes), Waits: w.Waits}
-		}
-		return works, err
-	}
-	return l, nil
+	return session.EngineLoad(next), nil
 }
 
 // outlineRoute prepares a network for a route on the outline.

@@ -19,7 +19,6 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/runtime/registry"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -303,17 +302,8 @@ func (x *Planner) outline(m *nn.Model) func(*partition.Problem, partition.Plan, 
 			if next == len(steps) || steps[next].Device != device || steps[next].Operations != len(m.Main.Operations) {
 				return l, fmt.Errorf("a part of %d operations for %s, which is not step %d", len(m.Main.Operations), device, next)
 			}
-			at := steps[next].At
 			next++
-			l.At = func(hz, memoryHz int64) ([]devices.Work, error) {
-				list, err := at(hz, memoryHz)
-				works := make([]devices.Work, len(list))
-				for i, w := range list {
-					works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes), Waits: w.Waits}
-				}
-				return works, err
-			}
-			return l, nil
+			return EngineLoad(steps[next-1]), nil
 		}, len(plan.Subgraphs) > 0)
 		if err != nil {
 			return 0, err
