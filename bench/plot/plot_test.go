@@ -35,7 +35,9 @@ func TestFormats(t *testing.T) {
 		"timeline": func() (*Figure, error) {
 			return Timeline("t", []Lane{{"a", []Span{{0, 5, "k"}, {1, 2, "l"}}}, {"b", []Span{{3, 3, "k"}}}})
 		},
-		"tornado": func() (*Figure, error) { return Tornado("t", "latency", []Effect{{"k", -1, 2}, {"l", 0, 0}}) },
+		"distribution": func() (*Figure, error) { return Distribution("t", points) },
+		"bars":         func() (*Figure, error) { return Bars("t", "percent", []Bar{{"a", 3}, {"b", 0}}) },
+		"tornado":      func() (*Figure, error) { return Tornado("t", "latency", []Effect{{"k", -1, 2}, {"l", 0, 0}}) },
 	} {
 		for name, want := range begin {
 			var out [2]bytes.Buffer
@@ -53,6 +55,16 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBarsRefuse: figures that no bar has are refused by name, and nothing is drawn of nothing.
+func TestBarsRefuse(t *testing.T) {
+	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, err := Bars("t", "percent", []Bar{{"a", 1}, {"b", x}})
+		require.Check(t, err != nil && strings.Contains(err.Error(), "b has"), "%v: %v", x, err)
+	}
+	_, err := Bars("t", "percent", nil)
+	require.Check(t, err != nil, "a plot of nothing")
 }
 
 // TestRoom: no point is on the border of a plot, and no two series look the same.

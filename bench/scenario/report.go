@@ -44,6 +44,8 @@ type Summary struct {
 	Pareto          bool               `json:"pareto"`           // no strategy is better in missed deadlines, energy or mean latency and as good in the others
 	Mismatches      int                `json:"mismatches"`       // elements that differ from the reference
 	Networks        []Row              `json:"networks"`         // by network of the scenario
+	// PercentilesMS are the times from arrival to result of all networks: the shortest, then those that 1, 2 ... 100 percent do not exceed.
+	PercentilesMS []float64 `json:"latency_percentiles_ms"`
 
 	Run *Run `json:"-"` // job by job; nil of a summary that was read
 }
@@ -72,13 +74,19 @@ func (r *Runner) Compare(p *Problem, s Strategy) (*Summary, error) {
 func (x *Summary) sum(p *Problem, plan Plan, run *Run, predicted *Prediction) {
 	x.JobCount, x.PredictedMissed, x.PredictedMS = len(p.Jobs), predicted.Missed, float64(predicted.MeanFs)/femtoseconds
 	x.SpanMS, x.Mismatches = float64(run.SpanFs)/femtoseconds, run.Mismatches
+	var latency []float64
 	for i := range run.Jobs {
 		j := &run.Jobs[i]
+		latency = append(latency, float64(j.EndFs-p.Jobs[i].ArrivalFs)/femtoseconds)
 		x.MeanMS += float64(j.EndFs-p.Jobs[i].ArrivalFs) / femtoseconds / float64(len(run.Jobs))
 		x.EnergyUJ += j.EnergyPJ / 1e6
 		if missed(&p.Jobs[i], j) {
 			x.Missed++
 		}
+	}
+	slices.Sort(latency)
+	for q := 0; q <= 100 && len(latency) > 0; q++ {
+		x.PercentilesMS = append(x.PercentilesMS, quantile(latency, float64(q)/100))
 	}
 	for _, d := range p.Devices {
 		x.Use[d] = float64(run.EngineFs[d]) / float64(run.SpanFs)

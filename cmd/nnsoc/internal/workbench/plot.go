@@ -38,10 +38,12 @@ type plotReport struct {
 // kinds are the plots, by name.
 var kinds = map[string]func(f *plotFlags, files []string) (*plot.Figure, error){
 	"roofline": roofline, "pareto": pareto, "scaling": scaling, "sensitivity": tornado, "timeline": timeline,
+	"latencies": latencies, "misses": misses,
 }
 
 // endings lists the endings of the files that each kind reads.
-var endings = map[string][]string{"roofline": {"json"}, "pareto": {"csv", "json"}, "scaling": {"csv"}, "sensitivity": {"json"}, "timeline": {"json", "gz"}}
+var endings = map[string][]string{"roofline": {"json"}, "pareto": {"csv", "json"}, "scaling": {"csv"}, "sensitivity": {"json"}, "timeline": {"json", "gz"},
+	"latencies": {"json"}, "misses": {"json"}}
 
 // completePlot completes the kind, then files that it reads.
 func completePlot(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -82,6 +84,8 @@ func NewPlot(a *cli.App) *cobra.Command {
   scaling      a column of sweeps over the values of a key (--x), a line per network and device
   roofline     the operations of runs (nnsoc run --json) below the limits of engines and memory
   sensitivity  the effect of lower and higher values of keys (nnsoc sensitivity --json)
+  latencies    how many results of each strategy take at most so long (nnsoc schedule --json)
+  misses       the share of deadlines that each strategy misses (nnsoc schedule --json)
   timeline     activity of engines and their threads over time (nnsoc run --trace FILE.json)`,
 		Example: "  nnsoc plot pareto sweep/results.csv -o pareto.svg\n" +
 			"  nnsoc partition mobilenet_v1_0.25_128_quant --json > plans.json && nnsoc plot pareto plans.json -o plans.svg\n" +
@@ -295,24 +299,16 @@ func costs(name string) (list []plot.Series, of string, err error) {
 			LatencyUS float64 `json:"latency_us"`
 			EnergyUJ  float64 `json:"energy_uj"`
 		}
-		Scenarios []struct {
-			Scenario   struct{ Name string }
-			SoC        string
-			Strategies []struct {
-				Strategy string
-				MeanMS   float64 `json:"mean_ms"`
-				EnergyUJ float64 `json:"energy_uj"`
-			}
-		}
+		Scenarios []scheduled
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
 	for _, x := range f.Scenarios {
 		for _, s := range x.Strategies {
-			name := s.Strategy
+			name := x.label(s.Strategy, len(f.Scenarios) > 1)
 			if of = x.Scenario.Name + " on " + x.SoC; len(f.Scenarios) > 1 {
-				name, of = name+": "+x.Scenario.Name, "scenarios on "+x.SoC
+				of = "scenarios on " + x.SoC
 			}
 			list = append(list, plot.Series{Name: name, Group: x.Scenario.Name, Points: plotter.XYs{{X: s.MeanMS * 1e3, Y: s.EnergyUJ}}})
 		}
