@@ -213,3 +213,47 @@ func TestOutputMemory(t *testing.T) {
 		require.Check(t, int64(len(b)) == n && (&b[0] == &v.pool[16]) == (n == 8), "%d bytes for %d", len(b), n)
 	}
 }
+
+// rounds is a WHILE of n rounds whose condition and body are a step each.
+func rounds(n float32) *nn.Model {
+	number := func(l nn.Lifetime, v float32) nn.Operand {
+		o := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: l}
+		if l == nn.ConstantCopy {
+			o.Data = binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
+		}
+		return o
+	}
+	in, out := number(nn.SubgraphInput, 0), number(nn.SubgraphOutput, 0)
+	more := nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}, Lifetime: nn.SubgraphOutput}
+	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	graph := func(op nn.OperationType, inputs []uint32, operands ...nn.Operand) nn.Subgraph {
+		last := uint32(len(operands) - 1)
+		g := nn.Subgraph{Operands: operands, Outputs: []uint32{last}, Operations: []nn.Operation{{Type: op, Inputs: inputs, Outputs: []uint32{last}}}}
+		for i := range operands {
+			if operands[i].Lifetime == nn.SubgraphInput {
+				g.Inputs = append(g.Inputs, uint32(i))
+			}
+		}
+		return g
+	}
+	return &nn.Model{
+		Main: graph(nn.OpWhile, []uint32{0, 1, 2}, nn.SubgraphOperand(0), nn.SubgraphOperand(1), in, out),
+		Referenced: []nn.Subgraph{
+			graph(nn.OpLess, []uint32{0, 1}, in, number(nn.ConstantCopy, n), more),
+			graph(nn.OpAdd, []uint32{0, 1, 2}, in, number(nn.ConstantCopy, 1), none, out),
+		},
+	}
+}
+
+// TestRoundsWithinTheLimit: before each body the time since a loop began, of functional steps 100 us each, must be below its limit.
+func TestRoundsWithinTheLimit(t *testing.T) {
+	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpWhile: true}}))(t)
+	c := require.V(Compile(r, rounds(6), ByStrategy, CompileOptions{}))(t)
+	for limit, want := range map[time.Duration]hal.Status{1100 * time.Microsecond: hal.MissedDeadlineTransient, 1101 * time.Microsecond: hal.StatusNone} {
+		res, err := c.Execute([][]byte{make([]byte, 4)}, ExecuteOptions{Functional: true, LoopTimeout: limit})
+		require.Same(t, want, hal.StatusOf(err), limit)
+		if err == nil {
+			require.Same(t, [2]int{7, 6}, res.Rounds[0], "rounds")
+		}
+	}
+}
