@@ -45,7 +45,9 @@ type App struct {
 
 // NewApp returns a meter on the devices of a registry, those of machine among them.
 func NewApp(r *registry.Registry, machine *devices.Machine, progress func(format string, args ...any)) *App {
-	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: mlts.ShortSpan, Progress: progress}, baseline: map[string]mlts.Inference{}}
+	span := mlts.ShortSpan
+	span.Steady = 0 // D-3001
+	return &App{bench: &mlts.Benchmark{List: &mlts.List{}, Registry: r, Machine: machine, Span: span, Progress: progress}, baseline: map[string]mlts.Inference{}}
 }
 
 // Ratios compares a device with the CPU on networks: built-in models of the benchmark, or

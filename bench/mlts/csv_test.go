@@ -79,9 +79,9 @@ func TestLoop(t *testing.T) {
 		t.Errorf("%+v, ended early %v, %d calls, %v; want the ten times after the warm-up", l, early, *calls, err)
 	}
 	next, calls = turn(1)
-	l, early, err = span.repeat(1, next)
-	if err != nil || !early || l.Iterations != 100 || !(math.Abs(l.TotalSec-0.1) <= 1e-9) || *calls >= 120 {
-		t.Errorf("%+v, ended early %v, %d calls, %v; want 100 times 1 ms without calling that often", l, early, *calls, err)
+	l, early, err = Span{WarmUp: 20 * sim.Millisecond, Run: sim.Second, Steady: 200 * sim.Millisecond}.repeat(1, next)
+	if err != nil || !early || l.Iterations != 1000 || !(math.Abs(l.TotalSec-1) <= 1e-9) || *calls != 20+4+200 {
+		t.Errorf("%+v, ended early %v, %d calls, %v; want 1000 times 1 ms, of which those of a period and 200 ms are called", l, early, *calls, err)
 	}
 	n := 0
 	alternate := func() (sim.Time, error) { n++; return sim.Time(1+n%2) * sim.Millisecond, nil }
@@ -95,7 +95,7 @@ func TestLoop(t *testing.T) {
 	if _, _, err = span.repeat(1, func() (sim.Time, error) { return 0, nil }); err == nil {
 		t.Error("a loop that takes no time was taken")
 	}
-	next, _ = turn(1)
+	next, _ = turn(10)
 	l, early, err = (Span{Run: sim.Second, Iterations: 51}).repeat(1, next)
 	require.Check(t, err == nil && early && l.Iterations == 51, "%+v, ended early %v, %v; want 51 iterations, which is no multiple of a period", l, early, err)
 	n = 0

@@ -3,6 +3,7 @@ package mlts
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -11,20 +12,22 @@ type Span struct {
 	WarmUp, Run sim.Time
 	// Iterations ends a loop earlier; 0 does not.
 	Iterations int
+	// Steady is how long times must repeat before the rest of a loop is taken for the same: until then a governor may still
+	// change a clock.
+	Steady sim.Time
 }
 
 // Spans of the app: the usual one and its short form.
 var (
-	Long      = Span{WarmUp: 2 * sim.Second, Run: 10 * sim.Second}
-	ShortSpan = Span{WarmUp: 300 * sim.Millisecond, Run: sim.Second}
+	Long      = Span{WarmUp: 2 * sim.Second, Run: 10 * sim.Second, Steady: devices.SteadySpan}
+	ShortSpan = Span{WarmUp: 300 * sim.Millisecond, Run: sim.Second, Steady: devices.SteadySpan}
 )
 
 // maxIterations bounds a loop of iterations of next to no time.
 const maxIterations = 10_000_000
 
 // Of a loop with recurring times: how many iterations make a period, by the number of alternating inputs, and how many
-// equal periods are believed. The machine repeats the last four executions cyclically once their clocks are steady
-// (D-720).
+// equal periods are believed. The machine repeats the last four executions cyclically once their clocks are steady (D-720).
 const (
 	periodIterations = 4
 	periods          = 3
@@ -48,7 +51,7 @@ func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*
 		limit = min(limit, s.Iterations)
 	}
 	period := periodIterations * inputs
-	equal := 0
+	equal, steady := 0, sim.Time(0) // iterations that repeat those of a period before, and their time
 	for took < span && len(times) < limit {
 		t, err := next()
 		if err != nil {
@@ -59,13 +62,14 @@ func (s Span) phase(span sim.Time, inputs int, next func() (sim.Time, error)) (*
 		}
 		if n := len(times); n >= period && times[n-period] == t {
 			equal++
+			steady += t
 		} else {
-			equal = 0
+			equal, steady = 0, 0
 		}
 		times = append(times, t)
 		took += t
 		list = append(list, spell{t.Seconds(), 1})
-		if equal >= periods*period {
+		if equal >= periods*period && steady >= s.Steady {
 			n := fill(times[len(times)-period:], span-took, limit-len(times))
 			for i, k := range n {
 				list = append(list, spell{times[len(times)-period+i].Seconds(), k})

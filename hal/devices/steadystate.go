@@ -27,10 +27,10 @@ type steadyState struct {
 	cold   bool // what is known began on caches that its like had not filled
 }
 
-// steadySpan is how long the clock of a loop must not change before it counts as steady. The GPU's
+// SteadySpan is how long the clock of a loop must not change before it counts as steady. The GPU's
 // governor decides after 50 ms of work, which is 150 ms of a loop that keeps the GPU busy for a
 // third of the time; the DRAM's waits 40 ms, the CPU's 20.
-const steadySpan = 200 * sim.Millisecond
+const SteadySpan = 200 * sim.Millisecond
 
 // maxSteadyRuns bounds the executions of a warm-up that are run on the engine: one at each point
 // of the clocks that a loop comes to, and one more where the first has found the caches cold.
@@ -68,7 +68,7 @@ func (s *steadyState) reach(r platform.Request, firstIteration bool, warms func(
 	}
 	turns := map[sim.OPP]int{} // by the point of the engine at which they began
 	now, usual := m.Now(), k.Points[0].OPP
-	for since, end := now, now+platform.WarmUp; now < min(end, since+steadySpan); now = m.Now() {
+	for since, end := now, now+platform.WarmUp; now < min(end, since+SteadySpan); now = m.Now() {
 		point, res, err := s.iterate(r)
 		if err != nil {
 			return res, err

@@ -105,7 +105,7 @@ func benchmark(t *check.T, files map[string][]byte, entry string) []*mlts.Result
 
 func benchmarkLoops(t *check.T) {
 	check.Equal(t, "spans", [2]mlts.Span{mlts.Long, mlts.ShortSpan},
-		[2]mlts.Span{{WarmUp: 2 * sim.Second, Run: 10 * sim.Second}, {WarmUp: 300 * sim.Millisecond, Run: sim.Second}})
+		[2]mlts.Span{{WarmUp: 2 * sim.Second, Run: 10 * sim.Second, Steady: devices.SteadySpan}, {WarmUp: 300 * sim.Millisecond, Run: sim.Second, Steady: devices.SteadySpan}})
 	phones := func(s string) (v []float32) { // a step has the phone with the largest value
 		for _, c := range s {
 			one := make([]float32, 3)
