@@ -103,8 +103,15 @@ func (r *report) advice(a *cli.App, f *runFlags, named []string, top int) ([]*ht
 	return []*htmlreport.Advice{x}, err
 }
 
-// isRun reports whether an argument of report is a file that "run --json" wrote.
-func isRun(name string) bool { return strings.HasSuffix(name, ".json") }
+// isRun reports whether an argument of report is a file that "run --json" wrote: one of that suffix that holds no test
+// cases, whose network is a MODEL.
+func isRun(name string) bool {
+	if !strings.HasSuffix(name, ".json") {
+		return false
+	}
+	_, err := input.ReadSpec(name)
+	return err != nil
+}
 
 // runFlagsOf are the given flags of a command that concern what it runs.
 func runFlagsOf(cmd *cobra.Command) (names []string) {
