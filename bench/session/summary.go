@@ -13,7 +13,7 @@ import (
 )
 
 // Summary says in sentences which device is fastest, what its time consists of, what other calls would save,
-// and how far that can be trusted; none where no run has costs.
+// how far that can be trusted, and what numbers without a public source could change; none where no run has costs.
 func (r *Report) Summary() []string {
 	best, second := r.fastest()
 	if best == nil {
@@ -42,7 +42,11 @@ func (r *Report) Summary() []string {
 			list = append(list, fmt.Sprintf("The best change with the same network and machine: %s, then about %s (-%.0f %%, predicted).", c.What, spell(*best.LatencyUS-c.PredictedUS), 100*share))
 		}
 	}
-	return append(list, r.trust())
+	list = append(list, r.trust())
+	if s := r.unsourced(best); s != "" {
+		list = append(list, s)
+	}
+	return list
 }
 
 // Fastest returns the fastest run, nil where none has costs.

@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-var updateTrust = flag.Bool("update-trust", false, "write trust.txt again from docs/FIDELITY.md")
+var updateTrust = flag.Bool("update-trust", false, "write trust.txt again from docs/FIDELITY.md, assumed.txt from docs/DEVIATIONS.md")
 
 // TestTrust holds trust.txt to the checks of docs/FIDELITY.md.
 func TestTrust(t *testing.T) {
@@ -54,6 +56,47 @@ func TestTrust(t *testing.T) {
 	}
 	require.Same(t, strings.Join(rows, ""), trusted, "trust.txt (-update-trust writes it)")
 	require.Check(t, len(rows) >= 5, "%d rows", len(rows))
+}
+
+// TestAssumption: the effects of assumed numbers are those of the page, and were measured with as many as there are.
+func TestAssumption(t *testing.T) {
+	var rows []string
+	for _, c := range doctable.Rows(t, "../../docs/DEVIATIONS.md", "| engine of `pixel4` | network | assumed numbers | latency % | most by | energy % | most by |") {
+		row := strings.NewReplacer(" to ", " ", "`", "").Replace(strings.Join([]string{"pixel4", c[0], c[2], c[3], c[4], c[5], c[6]}, " "))
+		rows = append(rows, row+"\n")
+	}
+	if *updateTrust {
+		require.NoError(t, os.WriteFile("assumed.txt", []byte(strings.Join(rows, "")), 0o644))
+		return
+	}
+	require.Same(t, strings.Join(rows, ""), assumptions, "assumed.txt (-update-trust writes it)")
+	keys := require.V(soc.Keys("pixel4"))(t)
+	for _, engine := range []string{"cpu", "gpu", "dsp", "npu"} {
+		a, ok := AssumptionOf("pixel4", engine)
+		l, e := &a.Latency, &a.Energy
+		require.Check(t, ok && l.Low <= 0 && 0 <= l.High && e.Low <= 0 && 0 <= e.High, "%s: %+v", engine, a)
+		n, known := 0, 0
+		for i := range keys {
+			k := &keys[i]
+			section, _, _ := strings.Cut(k.Path, ".")
+			if k.Assumed() && (section == engine || !slices.Contains([]string{"gpu", "dsp", "npu"}, section)) {
+				n++
+				if k.Path == l.Key || k.Path == e.Key {
+					known++
+				}
+			}
+		}
+		require.Same(t, n, a.Keys, "assumed numbers that concern the", engine, "(nnsoc sensitivity --assumed, then the table of docs/DEVIATIONS.md)")
+		require.Check(t, known > 0, "%s: neither %s nor %s is assumed", engine, l.Key, e.Key)
+	}
+	us := 1.0
+	r := &Report{SoC: "pixel4"}
+	npu := &Run{Device: "npu", LatencyUS: &us}
+	a, _ := AssumptionOf("pixel4", "npu")
+	want := fmt.Sprintf("latency by %+.1f to %+.1f %% on the npu (%s), its energy by %+.1f", a.Latency.Low, a.Latency.High, a.Latency.Key, a.Energy.Low)
+	require.Check(t, strings.Contains(r.unsourced(npu), want), "%s", r.unsourced(npu))
+	r.SoC = "ethos-u55-32"
+	require.Same(t, "", r.unsourced(npu))
 }
 
 // TestTrustSentence: engines without published latencies are not praised.
