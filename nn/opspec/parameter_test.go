@@ -35,7 +35,7 @@ func TestParameterOfEverySlot(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for _, op := range nn.Operations() {
-		for _, form := range Lookup(op).forms {
+		for _, form := range formsOf(op) {
 			for k := range form.in {
 				s := &form.in[k]
 				if s.class != classFixed || s.fixed != nn.TensorInt32 {
