@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/bench/session"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -39,7 +38,7 @@ func (r *Runner) load(device string, m *nn.Model) (l devices.Load, err error) {
 	}
 	next := r.pending[0]
 	r.pending = r.pending[1:]
-	return session.EngineLoad(next), nil
+	return devices.LoadOf(next.At), nil
 }
 
 // outlineRoute prepares a network for a route on the outline.

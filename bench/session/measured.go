@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
-	"github.com/nnsoc/nnsoc/sim"
 )
 
 // Measured is a network whose operations were measured on each device of a phone.
@@ -63,18 +62,6 @@ func (n *Network) differs(r *PlanRun) (count int, err error) {
 		count += x.Mismatches
 	}
 	return count, nil
-}
-
-// EngineLoad is a measured load as an engine of an outline has it.
-func EngineLoad(x cost.Load) devices.Load {
-	return devices.Load{At: func(hz, memoryHz int64) ([]devices.Work, error) {
-		list, err := x.At(hz, memoryHz)
-		works := make([]devices.Work, len(list))
-		for i, w := range list {
-			works[i] = devices.Work{Time: sim.Time(w.TimeFs), Cycles: int64(w.Cycles), EnergyPJ: w.EnergyPJ, DRAMBytes: int64(w.DRAMBytes), Waits: w.Waits}
-		}
-		return works, err
-	}}
 }
 
 // Outliner makes outlines of the phone: machines whose engines are held for measured times and compute nothing.

@@ -303,7 +303,7 @@ func (x *Planner) outline(m *nn.Model) func(*partition.Problem, partition.Plan, 
 				return l, fmt.Errorf("a part of %d operations for %s, which is not step %d", len(m.Main.Operations), device, next)
 			}
 			next++
-			return EngineLoad(steps[next-1]), nil
+			return devices.LoadOf(steps[next-1].At), nil
 		}, len(plan.Subgraphs) > 0)
 		if err != nil {
 			return 0, err
