@@ -30,9 +30,10 @@ var tables = map[string]map[string]string{
 		"| call | pointer | code |":     "cmd/libneuralnetworks TestNullPointers",
 	},
 	"DEVIATIONS.md": {
-		"| id | what | why | effect | place |":                     text,
-		"| number | value | run on | latency % | energy % | row |": "sim/soc TestNumbersThatMoveMost",
-		"| number | value | run on | energy % | row |":             "sim/soc TestNumbersThatMoveMost",
+		"| id | what | why | effect | place |":                                                          text,
+		"| number | value | run on | latency % | energy % | row |":                                      "sim/soc TestNumbersThatMoveMost",
+		"| number | value | run on | energy % | row |":                                                  "sim/soc TestNumbersThatMoveMost",
+		"| engine of `pixel4` | network | assumed numbers | latency % | most by | energy % | most by |": "bench/session TestAssumption",
 	},
 	"EthosUTiming.md": {
 		"| rule | source |": text,
@@ -111,9 +112,10 @@ var tables = map[string]map[string]string{
 		"| what | keeps | until |":                             text,
 		"| step of the copy | who pays it here |":              text,
 		"| device | latency us at first | in the end | W at first | in the end | clock MHz | die C | skin C | status |": "cmd/nnsoc TestTenMinutes",
-		"| governor | rule |":                              text,
-		"| what | published | here | test |":               "sim/platform TestFastRPC",
-		"| part of an operation | who computes it | key |": text,
+		"| governor | rule |": text,
+		"| network | `run`: us | at MHz | `mlts benchmark`: us | at MHz |":                                        recorded,
+		"| what | published | here | test |":                                                                      "sim/platform TestFastRPC",
+		"| part of an operation | who computes it | key |":                                                        text,
 		"| cores | float: mean | rms of the distance from 1, of the checks | 8 bits: mean | rms, of the checks |": "bench/cputimes TestNetworks",
 	},
 	"WritingADriver.md": {
