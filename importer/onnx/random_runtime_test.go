@@ -3,15 +3,12 @@ package onnx_test
 import (
 	"errors"
 	"maps"
-	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 )
 
 // subject is the network as the judges take it.
@@ -42,13 +39,10 @@ func TestOracleRuntimeOpen(t *testing.T) {
 
 func judgeNetworks(t *testing.T, draw func(seed uint64) *network) {
 	needRuntime(t)
-	from, count := uint64(0), uint64(300)
-	if a, b, ok := strings.Cut(os.Getenv("NNSOC_NETWORKS"), ":"); ok {
-		from, count = require.V(strconv.ParseUint(a, 10, 32))(t), require.V(strconv.ParseUint(b, 10, 32))(t)
-	}
+	from, end := shapetest.Seeds(t, 300)
 	var nets []*network
 	var subjects []*subject
-	for seed := from; seed < from+count; seed++ {
+	for seed := from; seed < end; seed++ {
 		n := draw(seed)
 		nets, subjects = append(nets, n), append(subjects, n.subject())
 	}

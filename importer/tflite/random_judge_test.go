@@ -4,14 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/importer/shapetest"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/hostop"
 )
@@ -44,13 +41,10 @@ func TestOracleTFLiteWide(t *testing.T) {
 
 func judgeNetworks(t *testing.T, draw func(seed uint64) *randomNetwork) {
 	j := newJudge(t)
-	from, count := uint64(0), uint64(300)
-	if a, b, ok := strings.Cut(os.Getenv("NNSOC_NETWORKS"), ":"); ok {
-		from, count = require.V(strconv.ParseUint(a, 10, 32))(t), require.V(strconv.ParseUint(b, 10, 32))(t)
-	}
+	from, end := shapetest.Seeds(t, 300)
 	var nets []*randomNetwork
 	var list []*judgement
-	for seed := from; seed < from+count; seed++ {
+	for seed := from; seed < end; seed++ {
 		n := draw(seed)
 		nets, list = append(nets, n), append(list, &judgement{file: n.bytes(), given: n.given(), outputs: len(n.outputs)})
 	}
