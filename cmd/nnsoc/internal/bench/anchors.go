@@ -333,7 +333,9 @@ what the cycles are charged to. Results are exact: quantized tensors equal the r
 maintenance, messages to the engine and waking up (docs/Time.md). Where a source adds up the times of kernels it is the
 time on the engine. "Execution" is that time in every row, "in a burst" the latency through burst objects. A figure of an
 engine that the preset does not have is no check. Rows with role fit are no checks either: by these six the clock of the NPU was
-chosen among four (D-1740); nothing else is fitted to rows of this page. The CPU by cores and threads is in
+chosen among four (D-1740). Two rules of the GPU's driver, how a product of one row waits and which depthwise kernels have lanes of
+2 x 2 positions, were chosen with measured kernels in view (D-2204, D-2205): they are no proof for their two classes. Nothing else is
+fitted to rows of this page. The CPU by cores and threads is in
 ` + "`nnsoc bench cpu`" + `, single figures of the Hexagon in ` + "`nnsoc bench dsp`" + `, of Ethos-U in docs/EthosUTiming.md,
 of DRAM in docs/Memory.md.
 
