@@ -2,7 +2,6 @@ package nnapi_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -55,21 +54,6 @@ func TestCacheOfOpenShapes(t *testing.T) {
 		want(t, "compute", e.Compute(), nnapi.NoError)
 		require.Equal(t, in, out, n, "elements")
 	}
-}
-
-// TestFencedOutputInReadOnlyFile: an output in a file that is not shared for writing is UNMAPPABLE where drivers wait for fences, too.
-func TestFencedOutputInReadOnlyFile(t *testing.T) {
-	f := file(t, 4, os.O_RDONLY)
-	m := require.V(nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, 4, 0))(t)
-	r := openRuntime()
-	c := compiled(t, r, quantizedRelu(), named(t, r, "dsp"))
-	e := require.V(nnapi.NewExecution(c))(t)
-	must(e.SetInput(0, nil, make([]byte, 4)))
-	must(e.SetOutputFromMemory(0, nil, m, 0, 4))
-	fence := hal.NewSyncFence()
-	v := require.V(e.StartComputeWithDependencies([]*nnapi.Event{require.V(nnapi.NewEventFromSyncFence(fence))(t)}, 0))(t)
-	fence.Signal(0, nil)
-	want(t, "the end", v.Wait(), nnapi.Unmappable)
 }
 
 // releasing is a device that counts how often memory of it is released.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnapi"
@@ -162,4 +163,19 @@ func TestProtectionOfFiles(t *testing.T) {
 		require.NoError(t, e.SetOutputFromMemory(0, nil, m, 0, 8))
 		want(t, "an output", e.Compute(), code)
 	}
+}
+
+// TestFencedOutputInReadOnlyFile: an output in a file that is not shared for writing is UNMAPPABLE where drivers wait for fences, too.
+func TestFencedOutputInReadOnlyFile(t *testing.T) {
+	f := file(t, 4, os.O_RDONLY)
+	m := require.V(nnapi.NewMemoryFromFile(f, nnapi.ProtectRead|nnapi.ProtectWrite, 4, 0))(t)
+	r := openRuntime()
+	c := compiled(t, r, quantizedRelu(), named(t, r, "dsp"))
+	e := require.V(nnapi.NewExecution(c))(t)
+	must(e.SetInput(0, nil, make([]byte, 4)))
+	must(e.SetOutputFromMemory(0, nil, m, 0, 4))
+	fence := hal.NewSyncFence()
+	v := require.V(e.StartComputeWithDependencies([]*nnapi.Event{require.V(nnapi.NewEventFromSyncFence(fence))(t)}, 0))(t)
+	fence.Signal(0, nil)
+	want(t, "the end", v.Wait(), nnapi.Unmappable)
 }
