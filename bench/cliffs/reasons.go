@@ -80,11 +80,13 @@ var reasons = []reason{
 	{device: "npu", family: "AVERAGE_POOL_2D", kind: Step, atMost: 2.3, why: elementUnit + "; " + edge},
 	{device: "npu", family: "MAX_POOL_2D", kind: Step, atMost: 2.5, why: elementUnit + "; " + edge},
 	{device: "npu", family: "DEPTHWISE_CONV_2D", kind: Slow, atMost: 66, why: "a channel has one input: of the array's products along inputs one is used"},
+	{device: "npu", family: "CONV_2D", kind: Slow, atMost: 6, why: "a tile has an output per cycle (D-1741), 16 in all: with fewer than 256 products for each, outputs are the limit and not the array"},
+	{device: "npu", family: "GROUPED_CONV_2D", kind: Slow, atMost: 14, why: "groups are convolutions one after the other, of few channels each, and a tile has an output per cycle (D-1741)"},
 	{device: "npu", family: "FULLY_CONNECTED", kind: Slow, atMost: 5.5, why: "rows of a batch go through the array one after the other, with the weights again"},
-	{device: "npu", family: "RESIZE_BILINEAR", kind: Slow, atMost: 82, why: "columns are blended in 32 bits, then rows, then divided, each an operation on the image: Ethos-U scales by two alone"},
+	{device: "npu", family: "RESIZE_BILINEAR", kind: Slow, atMost: 98, why: "columns are blended in 32 bits, then rows, then divided, each an operation on the image: Ethos-U scales by two alone"},
 	{device: "npu", family: "RESIZE_NEAREST_NEIGHBOR", kind: Slow, atMost: 14, why: "rows and columns are copied one by one, as Ethos-U has no other scale than two"},
 	{device: "npu", family: "SOFTMAX", kind: Slow, atMost: 53, why: "a softmax is a dozen operations of Ethos-U, each on the whole row"},
-	{device: "npu", family: "TRANSPOSE", kind: Slow, atMost: 7.2, why: "not examined: no network of the zoo transposes images on the NPU for long"},
+	{device: "npu", family: "TRANSPOSE", kind: Slow, atMost: 10.5, why: "not examined: of the zoo only ShuffleNet's exchange of channels comes here, 42 us each"},
 	{device: "npu", family: "CONCATENATION", kind: Slow, atMost: 4.5, why: "the second input does not begin at a brick of 16 channels"},
 }
 
