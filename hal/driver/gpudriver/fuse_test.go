@@ -49,6 +49,16 @@ func TestFused(t *testing.T) {
 		{"result that is repeated", 2, func(b *builder.Builder, x builder.Tensor) []builder.Tensor {
 			return []builder.Tensor{b.Add(x, b.Conv(x, builder.Conv{Out: 1, Kernel: 1}), builder.NoActivation)}
 		}},
+		{"chain that a kernel ends after nine functions", 4, func(b *builder.Builder, x builder.Tensor) []builder.Tensor {
+			return []builder.Tensor{negations(b, x, 30)[29]}
+		}},
+		{"chain whose values are all read at its end", 330, func(b *builder.Builder, x builder.Tensor) []builder.Tensor {
+			list := negations(b, x, 300)
+			for i := len(list) - 1; i >= 0; i-- {
+				x = b.Add(list[i], x, builder.NoActivation)
+			}
+			return []builder.Tensor{x}
+		}},
 	} {
 		b := builder.New(builder.Config{Format: builder.Float32})
 		for _, y := range c.build(b, b.Values("x", 1, 5, 4, 8)) {
@@ -64,4 +74,13 @@ func TestFused(t *testing.T) {
 			t.Errorf("%s: %d kernels, want %d", c.name, n, c.kernels)
 		}
 	}
+}
+
+// negations are the values of a chain of NEG.
+func negations(b *builder.Builder, x builder.Tensor, n int) (list []builder.Tensor) {
+	for range n {
+		x = b.Apply(nn.OpNeg, b.Type(), builder.Quant{}, x)
+		list = append(list, x)
+	}
+	return list
 }

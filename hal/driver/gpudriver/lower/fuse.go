@@ -17,9 +17,13 @@ import (
 //
 // Values are rounded as they would be in memory, so that results are the same to the bit.
 func fuse(l *step.List) {
-	f := fuser{list: l, kept: map[*layout.Tensor]bool{}, readers: map[*layout.Tensor]int{}, writers: map[*layout.Tensor]int{}}
+	f := fuser{list: l, kept: map[*layout.Tensor]bool{}, gone: map[*layout.Tensor]bool{}, readers: map[*layout.Tensor]int{}, writers: map[*layout.Tensor][]int{}}
 	for i := range l.Steps {
-		f.count(&l.Steps[i], 1)
+		s := &l.Steps[i]
+		f.count(s, 1)
+		for _, t := range s.Writes {
+			f.writers[t] = append(f.writers[t], i)
+		}
 	}
 	for _, list := range [][]*layout.Tensor{l.Inputs, l.Outputs, l.Counts} {
 		for _, t := range list {
@@ -32,67 +36,72 @@ func fuse(l *step.List) {
 	for _, t := range l.Extents {
 		f.kept[t] = true
 	}
-	for i := 0; i < len(l.Steps); i++ {
-		if from := f.host(i); from >= 0 {
+	for i := range l.Steps {
+		for from := f.host(i); from >= 0; from = f.host(i) {
 			f.join(from, i)
-			i -= 2 // the step is one place ahead, and may have another host
 		}
 	}
+	l.Steps = slices.DeleteFunc(l.Steps, func(s step.Step) bool { return s.Kernel == nil })
+	l.Tensors = slices.DeleteFunc(l.Tensors, func(t *layout.Tensor) bool { return f.gone[t] })
 }
 
-// fuser is the state of fuse.
+// maxTail is how many functions a kernel computes of its result: all their values may be in registers at once, four for
+// each, beside those of the kernel.
+const maxTail = 8
+
+// fuser is the state of fuse. Steps that are part of another have no kernel.
 type fuser struct {
 	list *step.List
 	kept map[*layout.Tensor]bool // that the client sees
+	gone map[*layout.Tensor]bool // that no step writes any more
 
-	readers, writers map[*layout.Tensor]int // steps
+	readers map[*layout.Tensor]int   // how many steps
+	writers map[*layout.Tensor][]int // steps
 }
 
-// count adds a step to the readers and writers of its tensors, or takes it away.
+// count adds a step to the readers of its tensors, or takes it away.
 func (f *fuser) count(s *step.Step, by int) {
 	for i, t := range s.Reads {
 		if !slices.Contains(s.Reads[:i], t) {
 			f.readers[t] += by
 		}
 	}
-	for _, t := range s.Writes {
-		f.writers[t] += by
-	}
 }
 
-// host is the step that can compute the functions of step i; -1 where there is none. Of two the later one has what the
-// other has written.
+// host is the step that can compute the functions of step i; -1 where there is none. Of several the last one has what the
+// others have written.
 func (f *fuser) host(i int) int {
+	last := -1
 	k, ok := f.list.Steps[i].Kernel.(*elementwise.Kernel)
 	if !ok {
-		return -1
+		return last
 	}
-	for from := i - 1; from >= 0; from-- {
-		s := &f.list.Steps[from]
-		h, ok := s.Kernel.(elementwise.Host)
-		if !ok {
+	for _, t := range k.In {
+		if !f.alone(t) {
 			continue
 		}
-		t, channels := h.Result()
-		if slices.Contains(k.In, t) && f.alone(t) && f.stays(from, i) && links(k, t, channels, len(h.Following())) != nil {
-			return from
+		from := f.writers[t][0]
+		h, ok := f.list.Steps[from].Kernel.(elementwise.Host)
+		if !ok || from <= last || from >= i || len(h.Following())+1+len(k.Tail) > maxTail {
+			continue
+		}
+		if result, channels := h.Result(); result == t && f.stays(from, i) && links(k, t, channels, len(h.Following())) != nil {
+			last = from
 		}
 	}
-	return -1
+	return last
 }
 
 // alone reports whether a tensor of floats is written by one step and read by one.
 func (f *fuser) alone(t *layout.Tensor) bool {
-	return !f.kept[t] && t.Elem.IsFloat() && f.readers[t] == 1 && f.writers[t] == 1
+	return !f.kept[t] && t.Elem.IsFloat() && f.readers[t] == 1 && len(f.writers[t]) == 1
 }
 
 // stays reports whether what a step reads is the same at a later place.
 func (f *fuser) stays(from, to int) bool {
-	for i := from + 1; i < to; i++ {
-		for _, t := range f.list.Steps[i].Writes {
-			if slices.Contains(f.list.Steps[from].Reads, t) {
-				return false
-			}
+	for _, t := range f.list.Steps[from].Reads {
+		if slices.ContainsFunc(f.writers[t], func(i int) bool { return from < i && i < to }) {
+			return false
 		}
 	}
 	return true
@@ -101,7 +110,7 @@ func (f *fuser) stays(from, to int) bool {
 // join makes the functions of a step those of another, in its place.
 func (f *fuser) join(from, to int) {
 	l := f.list
-	host, s := l.Steps[from], &l.Steps[to]
+	host, s := &l.Steps[from], &l.Steps[to]
 	k, h := s.Kernel.(*elementwise.Kernel), host.Kernel.(elementwise.Host)
 	t, channels := h.Result()
 	tail := links(k, t, channels, len(h.Following()))
@@ -111,13 +120,13 @@ func (f *fuser) join(from, to int) {
 		}
 	}
 	joined := h.Follow(tail, k.Out)
-	f.count(&host, -1)
+	f.count(host, -1)
 	f.count(s, -1)
 	*s = step.Step{Op: host.Op, Kernel: joined, Writes: s.Writes,
 		Reads: slices.DeleteFunc(tensors(reflect.ValueOf(joined)), func(x *layout.Tensor) bool { return x == k.Out })}
 	f.count(s, 1)
-	l.Steps = slices.Delete(l.Steps, from, from+1)
-	l.Tensors = slices.DeleteFunc(l.Tensors, func(x *layout.Tensor) bool { return x == t })
+	*host = step.Step{}
+	f.gone[t] = true
 }
 
 // literal makes an argument that is a constant float a number.
