@@ -54,6 +54,9 @@ func OpenJournal[H, L any](path string, kind JournalKind, first H, same func(was
 	return j, nil
 }
 
+// maxJournalLine bounds the bytes of a line.
+const maxJournalLine = 1 << 20
+
 // readJournal reads the whole lines of a file; it returns their bytes and those of the line that was cut off.
 func readJournal[H, L any](path string, head []byte, kind JournalKind, same func(was H) bool, known func(L)) (whole int64, rest int, err error) {
 	old, err := os.Open(path)
@@ -63,11 +66,13 @@ func readJournal[H, L any](path string, head []byte, kind JournalKind, same func
 		return 0, 0, err
 	}
 	defer old.Close()
-	in := bufio.NewReader(old)
+	in := bufio.NewReaderSize(old, maxJournalLine)
 	for n := 1; ; n++ {
 		fail := func(err error) (int64, int, error) { return 0, 0, fmt.Errorf("%s: line %d: %w", path, n, err) }
-		line, err := in.ReadBytes('\n')
+		line, err := in.ReadSlice('\n')
 		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return fail(fmt.Errorf("a line of more than %d bytes", maxJournalLine))
 		case errors.Is(err, io.EOF) && n == 1 && !bytes.HasPrefix(head, line):
 			return fail(errors.New("no file of " + kind.Lines))
 		case errors.Is(err, io.EOF):
