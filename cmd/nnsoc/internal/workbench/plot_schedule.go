@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -14,14 +15,17 @@ import (
 type scheduled struct {
 	Scenario   struct{ Name string }
 	SoC        string
-	Strategies []struct {
-		Strategy    string
-		Missed      int
-		JobCount    int       `json:"job_count"`
-		MeanMS      float64   `json:"mean_ms"`
-		EnergyUJ    float64   `json:"energy_uj"`
-		Percentiles []float64 `json:"latency_percentiles_ms"`
-	}
+	Strategies []scheduledStrategy
+}
+
+// scheduledStrategy is a strategy there.
+type scheduledStrategy struct {
+	Strategy    string
+	Missed      int
+	JobCount    int       `json:"job_count"`
+	MeanMS      float64   `json:"mean_ms"`
+	EnergyUJ    float64   `json:"energy_uj"`
+	Percentiles []float64 `json:"latency_percentiles_ms"`
 }
 
 // label names a strategy of a scenario, of several with the scenario's name.
@@ -59,47 +63,52 @@ func schedules(files []string) (list []scheduled, of string, err error) {
 	return list, of, nil
 }
 
-// latencies draws the distribution of latencies of each strategy.
-func latencies(f *plotFlags, files []string) (*plot.Figure, error) {
+// strategies are what one makes of each strategy of each scenario, and title the plot's where none was given.
+func strategies[T any](f *plotFlags, files []string, one func(x *scheduled, s *scheduledStrategy, label string) (T, error)) (list []T, err error) {
 	scenarios, of, err := schedules(files)
 	if err != nil {
 		return nil, err
 	}
-	var list []plot.Series
 	for i := range scenarios {
 		x := &scenarios[i]
-		for _, s := range x.Strategies {
-			one := plot.Series{Name: x.label(s.Strategy, len(scenarios) > 1)}
-			if len(s.Percentiles) < 2 {
-				return nil, fmt.Errorf("%s by %s has no latency_percentiles_ms", x.Scenario.Name, s.Strategy)
+		for k := range x.Strategies {
+			s := &x.Strategies[k]
+			y, err := one(x, s, x.label(s.Strategy, len(scenarios) > 1))
+			if err != nil {
+				return nil, err
 			}
-			for k, ms := range s.Percentiles {
-				one.Points = append(one.Points, plotter.XY{X: ms, Y: 100 * float64(k) / float64(len(s.Percentiles)-1)})
-			}
-			list = append(list, one)
+			list = append(list, y)
 		}
 	}
-	if f.title == "" {
-		f.title = of
+	f.title = cmp.Or(f.title, of)
+	return list, nil
+}
+
+// latencies draws the distribution of latencies of each strategy.
+func latencies(f *plotFlags, files []string) (*plot.Figure, error) {
+	list, err := strategies(f, files, func(x *scheduled, s *scheduledStrategy, label string) (plot.Series, error) {
+		y := plot.Series{Name: label}
+		if len(s.Percentiles) < 2 {
+			return y, fmt.Errorf("%s by %s has no latency_percentiles_ms", x.Scenario.Name, s.Strategy)
+		}
+		for k, ms := range s.Percentiles {
+			y.Points = append(y.Points, plotter.XY{X: ms, Y: 100 * float64(k) / float64(len(s.Percentiles)-1)})
+		}
+		return y, nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return plot.Distribution(f.title, list)
 }
 
 // misses draws the share of deadlines that each strategy misses.
 func misses(f *plotFlags, files []string) (*plot.Figure, error) {
-	scenarios, of, err := schedules(files)
+	list, err := strategies(f, files, func(_ *scheduled, s *scheduledStrategy, label string) (plot.Bar, error) {
+		return plot.Bar{Name: label, Value: 100 * float64(s.Missed) / float64(max(1, s.JobCount))}, nil
+	})
 	if err != nil {
 		return nil, err
-	}
-	var list []plot.Bar
-	for i := range scenarios {
-		x := &scenarios[i]
-		for _, s := range x.Strategies {
-			list = append(list, plot.Bar{Name: x.label(s.Strategy, len(scenarios) > 1), Value: 100 * float64(s.Missed) / float64(max(1, s.JobCount))})
-		}
-	}
-	if f.title == "" {
-		f.title = of
 	}
 	return plot.Bars(f.title, "missed deadlines in percent", list)
 }
