@@ -41,7 +41,7 @@ func AssumptionOf(soc, engine string) (a Assumption, ok bool) {
 // unsourced says in a sentence how far numbers without a public source could move a run of the report; "" where nobody knows.
 func (r *Report) unsourced(x *Run) string {
 	var latency, energy []string
-	for _, engine := range (&Report{Runs: []Run{*x}}).engines() {
+	for _, engine := range engines([]Run{*x}) {
 		if a, ok := AssumptionOf(r.SoC, engine); ok {
 			effect := func(e *Effect) string {
 				return fmt.Sprintf("%+.1f to %+.1f %% on the %s (%s)", e.Low, e.High, engine, e.Key)

@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/advise"
 	"github.com/nnsoc/nnsoc/bench/glossary"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // Summary says in sentences which device is fastest, what its time consists of, what other calls would save,
@@ -85,7 +86,8 @@ func (r *Run) subject() string {
 		return "the plan by prediction (auto)"
 	case nnrt.ByStrategy:
 		return "Android's division (" + nnrt.ByStrategy + ")"
-	case "cpu", "gpu", "dsp", "npu":
+	}
+	if _, ok := soc.EngineNamed(r.Device); ok {
 		return "the " + r.Device
 	}
 	return r.Device // of a driver from outside

@@ -59,7 +59,7 @@ func TestSummaryOfDivisions(t *testing.T) {
 	}}
 	got := r.Summary()
 	require.Equal(t, "The plan by prediction (auto) is fastest: 1.00 ms, as fast as Android's division (aosp), for 50 % of its energy.", got[0])
-	require.Equal(t, []string{"npu", "cpu"}, r.engines())
+	require.Equal(t, []string{"npu", "cpu"}, engines(r.Runs))
 	last := got[len(got)-2:]
 	require.Check(t, strings.Contains(last[0], "on the npu (6 networks") && strings.Contains(last[1], "on the npu (host.runtime_us)"), "%s", last)
 }

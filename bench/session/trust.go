@@ -36,7 +36,7 @@ func TrustOf(soc, engine string) (t Trust, ok bool) {
 // trust says in a sentence how far the times of a report's runs can be trusted: of the engines that ran something.
 func (r *Report) trust() string {
 	var known []string
-	for _, engine := range r.engines() {
+	for _, engine := range engines(r.Runs) {
 		t, ok := TrustOf(r.SoC, engine)
 		if !ok {
 			continue
@@ -57,14 +57,14 @@ func (r *Report) trust() string {
 }
 
 // engines are the names of the devices that ran something, each once: those of a plan in place of its name.
-func (r *Report) engines() (names []string) {
+func engines(runs []Run) (names []string) {
 	add := func(name string) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	for i := range r.Runs {
-		x := &r.Runs[i]
+	for i := range runs {
+		x := &runs[i]
 		if x.LatencyUS == nil {
 			continue
 		}
