@@ -22,7 +22,7 @@ const Variable = "NNSOC_BROWSER"
 func New(t testing.TB) *Browser {
 	t.Helper()
 	if os.Getenv(Variable) != "1" {
-		t.Skip("skipped: needs make browser")
+		t.Skip("skipped: needs " + Variable + "=1, which make browser sets")
 	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {

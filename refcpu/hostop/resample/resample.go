@@ -10,7 +10,8 @@ import (
 	"math"
 )
 
-// Modes, Coordinates and Roundings are the names of a Sampling's modes; hosts' attributes are their places.
+// Modes, Coordinates, Roundings and Policies are ONNX's names of what a Sampling and Sized choose among. Attributes of the host's operation
+// are places in these lists.
 var (
 	Modes       = []string{"nearest", "linear", "cubic"}
 	Coordinates = []string{"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn", "align_corners", "asymmetric", "tf_crop_and_resize"}
