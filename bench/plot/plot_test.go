@@ -63,7 +63,9 @@ func TestBarsRefuse(t *testing.T) {
 		_, err := Bars("t", "percent", []Bar{{"a", 1}, {"b", x}})
 		require.Check(t, err != nil && strings.Contains(err.Error(), "b has"), "%v: %v", x, err)
 	}
-	_, err := Bars("t", "percent", nil)
+	_, err := Bars("t", "percent", make([]Bar, maxEffects+1))
+	require.Check(t, err != nil && strings.Contains(err.Error(), "41 bars, at most 40"), "%v", err)
+	_, err = Bars("t", "percent", nil)
 	require.Check(t, err != nil, "a plot of nothing")
 }
 

@@ -39,7 +39,9 @@ func Bars(title, figure string, list []Bar) (_ *Figure, err error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is nothing to draw")
 	}
-	list = list[:min(maxEffects, len(list))]
+	if len(list) > maxEffects {
+		return nil, fmt.Errorf("%d bars, at most %d can be read", len(list), maxEffects)
+	}
 	f := newFigure(title, figure, "")
 	f.rows = len(list)
 	names, values := make([]string, len(list)), make(plotter.Values, len(list))
