@@ -111,7 +111,7 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus, docs/
 	$(GO) test ./cmd/nnsoc -run TestJSONPage -update
 
 fidelity: build ## write docs/FIDELITY.md again: published latencies beside ours
-	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && ./nnsoc bench phones --engine cpu,dsp,npu --markdown -q >>out/FIDELITY.md && cp out/FIDELITY.md docs/
+	@mkdir -p out; ./nnsoc bench anchors --markdown -q >out/FIDELITY.md && ./nnsoc bench phones --engine cpu,dsp,npu --markdown -q >>out/FIDELITY.md && ./nnsoc bench energy --markdown -q >>out/FIDELITY.md && cp out/FIDELITY.md docs/
 	$(GO) test ./bench/session -run TestTrust -args -update-trust
 
 declared: ## prepare all that every device declares: 500 random graphs each, and the networks

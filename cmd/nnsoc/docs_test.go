@@ -55,7 +55,7 @@ func TestFidelity(t *testing.T) {
 // phonesHead begins the part of docs/FIDELITY.md that nnsoc bench phones --markdown prints.
 const phonesHead = "\n## Phones\n"
 
-// TestPhonesPage: docs/FIDELITY.md ends in the output of nnsoc bench phones --markdown. All phones, whose networks need many minutes,
+// TestPhonesPage: docs/FIDELITY.md has the output of nnsoc bench phones --markdown. All phones, whose networks need many minutes,
 // are a part of make sweep, otherwise two that are priced by the cores of their CPUs.
 func TestPhonesPage(t *testing.T) {
 	_, have, ok := strings.Cut(string(require.File(t, fidelityPage)), phonesHead)
@@ -78,6 +78,16 @@ func TestPhonesPage(t *testing.T) {
 		}
 	}
 	require.Check(t, seen >= 2, "%d rows", seen)
+}
+
+// TestEnergyPage: docs/FIDELITY.md ends in the output of nnsoc bench energy --markdown.
+func TestEnergyPage(t *testing.T) {
+	require.AllTests(t)
+	var out, errs strings.Builder
+	if code := execute([]string{"bench", "energy", "--markdown", "-q"}, &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	require.Check(t, strings.HasSuffix(string(require.File(t, fidelityPage)), out.String()), "%s does not end in, as make fidelity writes it:\n%s", fidelityPage, out.String())
 }
 
 // TestCyclesOfNetworks: docs/HexagonTiming.md has the DSP's cycles as in nnsoc run: those of the executions of

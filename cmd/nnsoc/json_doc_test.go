@@ -32,7 +32,7 @@ const (
 
 // jsonUnits are the ends of the names of numbers with a unit.
 var jsonUnits = []struct{ end, unit string }{
-	{"_ns", "ns"}, {"_us", "us"}, {"_ms", "ms"}, {"_s", "s"}, {"_j", "J"}, {"_uj", "uJ"}, {"_w", "W"}, {"_c", "Celsius"}, {"_mhz", "MHz"}, {"_gbps", "GB/s"},
+	{"_ns", "ns"}, {"_us", "us"}, {"_ms", "ms"}, {"_s", "s"}, {"_j", "J"}, {"_uj", "uJ"}, {"_mj", "mJ"}, {"_w", "W"}, {"_c", "Celsius"}, {"_mhz", "MHz"}, {"_gbps", "GB/s"},
 	{"bytes", "bytes"}, {"cycles", "cycles"}, {"_percent", "%"}, {"_per_s", "1/s"}, {"bytes_per_s", "bytes/s"},
 }
 

@@ -48,7 +48,7 @@ func New(a *cli.App) *cobra.Command {
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newBenchGemm(a), newBenchCliffs(a), newBenchBudget(a), newBenchCPU(a), newBenchDSP(a), newBenchGPU(a), newBenchKernels(a), newBenchDRAM(a), newBenchStreams(a), newBenchArray(a), newBenchVela(a), newBenchService(a), newBenchAnchors(a), newBenchPhones(a))
+	cmd.AddCommand(newBenchGemm(a), newBenchCliffs(a), newBenchBudget(a), newBenchCPU(a), newBenchDSP(a), newBenchGPU(a), newBenchKernels(a), newBenchDRAM(a), newBenchStreams(a), newBenchArray(a), newBenchVela(a), newBenchService(a), newBenchAnchors(a), newBenchPhones(a), newBenchEnergy(a))
 	return cmd
 }
 

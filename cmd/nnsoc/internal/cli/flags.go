@@ -92,7 +92,7 @@ func Exclude(cmd *cobra.Command, flag string, useless ...string) error {
 var unusedFlags = []struct{ flags, commands []string }{
 	{[]string{"soc", "set", "driver", "drivers", "driver-so"}, []string{
 		"nnsoc completion", "nnsoc explain", "nnsoc help", "nnsoc man", "nnsoc version", "nnsoc models", "nnsoc driver", "nnsoc diff", "nnsoc plot", "nnsoc trace-summary", "nnsoc soc list",
-		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu", "nnsoc bench phones",
+		"nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc bench array", "nnsoc bench cpu", "nnsoc bench phones", "nnsoc bench energy",
 	}},
 	{[]string{"soc", "driver", "drivers", "driver-so"}, []string{"nnsoc soc show"}}, // which takes --set with --picture
 	{[]string{"driver", "drivers", "driver-so"}, []string{
