@@ -17,6 +17,8 @@ type Group struct {
 	Median   float64 `json:"median"`
 	Within10 float64 `json:"within_10_share"`
 	Within20 float64 `json:"within_20_share"`
+	Low      float64 `json:"low"`   // the least ratio
+	High     float64 `json:"high"`  // the largest ratio
 	Worst    float64 `json:"worst"` // the ratio farthest from 1, as a factor
 
 	rank int
@@ -49,7 +51,7 @@ func Groups(rows []Row) []Group {
 
 func (g *Group) sumUp(x []float64) {
 	slices.Sort(x)
-	g.Rows, g.Median, g.Worst = len(x), median(x), 1
+	g.Rows, g.Median, g.Low, g.High, g.Worst = len(x), median(x), x[0], x[len(x)-1], 1
 	for _, r := range x {
 		off := math.Abs(r - 1)
 		if off <= 0.1 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/phones"
 	"github.com/nnsoc/nnsoc/internal/doctable"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -49,6 +50,14 @@ func TestTrust(t *testing.T) {
 			}
 			rows = append(rows, fmt.Sprintf("%s %s %d %.2f %.2f %s\n", table.soc, engine, of[engine].Checks, of[engine].Low, of[engine].High, role))
 		}
+	}
+	for _, c := range doctable.Rows(t, page, "| engine | measure | rows of | rows | median of ours / published | within 10 % | within 20 % | least to largest |") {
+		preset, low, high := phones.Preset(c[2]), 0.0, 0.0
+		if preset == "" || preset == "pixel4" || c[1] != "latency" {
+			continue
+		}
+		require.V(fmt.Sscanf(c[7], "%f to %f", &low, &high))(t)
+		rows = append(rows, fmt.Sprintf("%s %s %s %.2f %.2f check\n", preset, c[0], c[3], low, high))
 	}
 	if *updateTrust {
 		require.NoError(t, os.WriteFile("trust.txt", []byte(strings.Join(rows, "")), 0o644))
@@ -106,6 +115,9 @@ func TestTrustSentence(t *testing.T) {
 	require.Check(t, ok && x.Checks > 0 && 0 < x.Low && x.Low <= x.High, "%+v %v", x, ok)
 	r := &Report{SoC: "pixel4", Runs: []Run{{Device: "npu", LatencyUS: &us}, {Device: "dsp"}}}
 	require.Check(t, strings.Contains(r.trust(), fmt.Sprintf("they give %.2f to %.2f on the npu (%d networks, fitted to them) (docs", x.Low, x.High, x.Checks)), "%s", r.trust())
+	r.SoC, r.Runs = "rb5", []Run{{Device: "dsp", LatencyUS: &us}}
+	x, ok = TrustOf("rb5", "dsp")
+	require.Check(t, ok && strings.Contains(r.trust(), fmt.Sprintf("they give %.2f to %.2f on the dsp (%d networks) (docs", x.Low, x.High, x.Checks)), "%s", r.trust())
 	r.SoC = "ethos-u55-32"
 	require.Check(t, strings.Contains(r.trust(), "no latency of a network was published"), "%s", r.trust())
 }

@@ -46,7 +46,7 @@ var tables = map[string]map[string]string{
 		"| engine | network | part | measure | role | published ms | ours | ratio | execution | in a burst | verdict (tolerance) |":  "cmd/nnsoc TestFidelity",
 		"| engine | preset | checks | miss | fitted | geometric mean of ours / published | intercept | slope |":                      "cmd/nnsoc TestFidelity",
 		"| gpu class | rows | median | a tenth is below | a tenth is above | between 2/3 and 3/2 |":                                  "cmd/nnsoc TestFidelity",
-		"| engine | measure | rows of | rows | median of ours / published | within 10 % | within 20 % | worst |":                     "cmd/nnsoc TestPhonesPage",
+		"| engine | measure | rows of | rows | median of ours / published | within 10 % | within 20 % | least to largest |":          "cmd/nnsoc TestPhonesPage",
 		"| engine | energy of | phone | preset | published mJ | ours | ratio | source | the phone |":                                 "cmd/nnsoc TestEnergyPage",
 		"| gpu network | published | ours | ratio | kernels, published | ours | ratio |":                                             "cmd/nnsoc TestFidelity",
 	},
