@@ -254,7 +254,6 @@ const (
 	noStrings  = "NNAPI has no strings"
 	noRandom   = "NNAPI draws from categories only"
 	noBits     = "NNAPI has no operations on bits of integers"
-	noFourier  = "NNAPI has no Fourier transform"
 	noTraining = "it belongs to training"
 	noClassic  = "operators of classic machine learning are none of networks"
 )
@@ -263,7 +262,6 @@ const (
 var insteadOf = map[string]string{
 	noStrings:  "numbers of words as inputs, looked up by the app",
 	noRandom:   "the random numbers as an input of the network",
-	noFourier:  "a MatMul with the matrix of the transform, for a known length",
 	noTraining: "the network exported for inference",
 	noClassic:  "the network cut in front of it",
 }
@@ -275,12 +273,6 @@ var absentOperators = []operator{
 	{name: "BitwiseNot", lacks: noBits},
 	{name: "BitwiseOr", lacks: noBits},
 	{name: "BitwiseXor", lacks: noBits},
-	{name: "DFT", lacks: noFourier},
-	{name: "STFT", lacks: noFourier},
-	{name: "MelWeightMatrix", lacks: "NNAPI makes no filter banks"},
-	{name: "HannWindow", lacks: "NNAPI makes no windows of signals"},
-	{name: "HammingWindow", lacks: "NNAPI makes no windows of signals"},
-	{name: "BlackmanWindow", lacks: "NNAPI makes no windows of signals"},
 	{name: "NonZero", lacks: "NNAPI has no operation whose result has as many elements as are not zero"},
 	{name: "Unique", lacks: "NNAPI has no operation whose result has as many elements as differ"},
 	{name: "NonMaxSuppression", lacks: "NNAPI suppresses boxes by class and score together only"},

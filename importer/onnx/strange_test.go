@@ -2,6 +2,7 @@ package onnx_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
@@ -9,12 +10,15 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 )
 
-// strange are networks in the manner of reports about conversions: what a file may say, and few do.
-var strange = []struct {
+// oddity is a network that few files hold.
+type oddity struct {
 	name  string
 	opset int64
 	draw  func(n *network)
-}{
+}
+
+// strange are networks in the manner of reports about conversions: what a file may say, and few do.
+var strange = []oddity{
 	{"an output that is an input", 13, func(n *network) { n.out(n.in(onnxfile.Float, 2, 3)); n.out(n.add("Relu", []string{"x0"})) }},
 	{"weights of few elements", 13, func(n *network) {
 		n.sparse("s", []float32{2, -3}, []int64{2}, 1, 5)
@@ -363,6 +367,7 @@ func TestOracleRuntimeStrange(t *testing.T) {
 	oracle.Need(t, "node")
 	needRuntime(t)
 	var subjects []*subject
+	strange := slices.Concat(strange, signalNetworks)
 	for seed, c := range strange {
 		n := newNetwork(uint64(seed))
 		n.opset = c.opset
