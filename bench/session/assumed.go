@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // assumptions has a row per preset and engine: how many numbers that concern it have no public source, the least and the
@@ -38,13 +40,28 @@ func AssumptionOf(soc, engine string) (a Assumption, ok bool) {
 	return Assumption{}, false
 }
 
+// assumption is what is known of an engine of the report's machine, or of the nearest preset that it is a variant of, which
+// on names.
+func (r *Report) assumption(engine string) (a Assumption, on string, ok bool) {
+	for name := r.SoC; ; {
+		if a, ok = AssumptionOf(name, engine); ok {
+			return a, on, true
+		}
+		base := soc.Base(name)
+		if base == name {
+			return Assumption{}, "", false
+		}
+		name, on = base, " of "+base
+	}
+}
+
 // unsourced says in a sentence how far numbers without a public source could move a run of the report; "" where nobody knows.
 func (r *Report) unsourced(x *Run) string {
 	var latency, energy []string
 	for _, engine := range engines([]Run{*x}) {
-		if a, ok := AssumptionOf(r.SoC, engine); ok {
+		if a, on, ok := r.assumption(engine); ok {
 			effect := func(e *Effect) string {
-				return fmt.Sprintf("%+.1f to %+.1f %% on the %s (%s)", e.Low, e.High, engine, e.Key)
+				return fmt.Sprintf("%+.1f to %+.1f %% on the %s%s (%s)", e.Low, e.High, engine, on, e.Key)
 			}
 			latency, energy = append(latency, effect(&a.Latency)), append(energy, effect(&a.Energy))
 		}

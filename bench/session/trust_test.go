@@ -70,8 +70,8 @@ func TestTrust(t *testing.T) {
 // TestAssumption: the effects of assumed numbers are those of the page, and were measured with as many as there are.
 func TestAssumption(t *testing.T) {
 	var rows []string
-	for _, c := range doctable.Rows(t, "../../docs/DEVIATIONS.md", "| engine of `pixel4` | network | assumed numbers | latency % | most by | energy % | most by |") {
-		row := strings.NewReplacer(" to ", " ", "`", "").Replace(strings.Join([]string{"pixel4", c[0], c[2], c[3], c[4], c[5], c[6]}, " "))
+	for _, c := range doctable.Rows(t, "../../docs/DEVIATIONS.md", "| preset | engine | network | assumed numbers | latency % | most by | energy % | most by |") {
+		row := strings.NewReplacer(" to ", " ", "`", "").Replace(strings.Join(slices.Delete(c, 2, 3), " "))
 		rows = append(rows, row+"\n")
 	}
 	if *updateTrust {
@@ -79,12 +79,14 @@ func TestAssumption(t *testing.T) {
 		return
 	}
 	require.Same(t, strings.Join(rows, ""), assumptions, "assumed.txt (-update-trust writes it)")
-	keys := require.V(soc.Keys("pixel4"))(t)
-	for _, engine := range []string{"cpu", "gpu", "dsp", "npu"} {
-		a, ok := AssumptionOf("pixel4", engine)
+	for _, row := range rows {
+		preset, rest, _ := strings.Cut(row, " ")
+		engine, _, _ := strings.Cut(rest, " ")
+		a, ok := AssumptionOf(preset, engine)
 		l, e := &a.Latency, &a.Energy
 		require.Check(t, ok && l.Low <= 0 && 0 <= l.High && e.Low <= 0 && 0 <= e.High, "%s: %+v", engine, a)
 		n, known := 0, 0
+		keys := require.V(soc.Keys(preset))(t)
 		for i := range keys {
 			k := &keys[i]
 			section, _, _ := strings.Cut(k.Path, ".")
@@ -95,8 +97,15 @@ func TestAssumption(t *testing.T) {
 				}
 			}
 		}
-		require.Same(t, n, a.Keys, "assumed numbers that concern the", engine, "(nnsoc sensitivity --assumed, then the table of docs/DEVIATIONS.md)")
+		require.Same(t, n, a.Keys, "assumed numbers of", preset, "that concern the", engine, "(nnsoc sensitivity --assumed, then the table of docs/DEVIATIONS.md)")
 		require.Check(t, known > 0, "%s: neither %s nor %s is assumed", engine, l.Key, e.Key)
+	}
+	for _, preset := range soc.Presets() { // every engine of every preset is known, by itself or by what it is a variant of
+		c := require.V(soc.Load(preset))(t)
+		for engine, has := range map[string]bool{"cpu": true, "gpu": c.GPU != nil, "dsp": c.DSP != nil, "npu": c.NPU != nil} {
+			_, _, ok := (&Report{SoC: preset}).assumption(engine)
+			require.Check(t, ok || !has, "nothing is known of the %s of %s", engine, preset)
+		}
 	}
 	us := 1.0
 	r := &Report{SoC: "pixel4"}
@@ -105,6 +114,8 @@ func TestAssumption(t *testing.T) {
 	want := fmt.Sprintf("latency by %+.1f to %+.1f %% on the npu (%s), its energy by %+.1f", a.Latency.Low, a.Latency.High, a.Latency.Key, a.Energy.Low)
 	require.Check(t, strings.Contains(r.unsourced(npu), want), "%s", r.unsourced(npu))
 	r.SoC = "ethos-u55-32"
+	require.Check(t, strings.Contains(r.unsourced(npu), " on the npu of ethos-u55-128 ("), "%s", r.unsourced(npu))
+	r.SoC = "a machine of one's own"
 	require.Same(t, "", r.unsourced(npu))
 }
 

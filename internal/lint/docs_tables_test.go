@@ -30,10 +30,10 @@ var tables = map[string]map[string]string{
 		"| call | pointer | code |":     "cmd/libneuralnetworks TestNullPointers",
 	},
 	"DEVIATIONS.md": {
-		"| id | what | why | effect | place |":                                                          text,
-		"| number | value | run on | latency % | energy % | row |":                                      "sim/soc TestNumbersThatMoveMost",
-		"| number | value | run on | energy % | row |":                                                  "sim/soc TestNumbersThatMoveMost",
-		"| engine of `pixel4` | network | assumed numbers | latency % | most by | energy % | most by |": "bench/session TestAssumption",
+		"| id | what | why | effect | place |":                                                       text,
+		"| number | value | run on | latency % | energy % | row |":                                   "sim/soc TestNumbersThatMoveMost",
+		"| number | value | run on | energy % | row |":                                               "sim/soc TestNumbersThatMoveMost",
+		"| preset | engine | network | assumed numbers | latency % | most by | energy % | most by |": "bench/session TestAssumption",
 	},
 	"EthosUTiming.md": {
 		"| rule | source |": text,
