@@ -65,6 +65,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 			defer try.Catch(&err)
 			try.E(cli.NoEmptyArgument(cmd, args))
 			try.E(cli.CheckUnused(cmd))
+			try.E(cli.CheckLines(a, cmd))
 			if !cmd.Hidden && cmd.Flags().Changed("driver-timeout") && len(a.Drivers)+len(a.DriverLibraries) == 0 && a.DriverFolder == "" {
 				return cli.Usage(fmt.Errorf("--driver-timeout does nothing without --driver, --drivers or --driver-so"))
 			}
@@ -82,7 +83,8 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.Flags().BoolVar(&version, "version", false, "print the version")
 	root.PersistentFlags().StringVar(&a.SoC, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
 	root.PersistentFlags().StringArrayVar(&a.Set, "set", nil, "set a key of the SoC to another value: KEY=VALUE, such as dram.mt_per_s=3733 (repeat for more)")
-	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print one JSON object instead of text (fields: docs/JSON.md)")
+	root.PersistentFlags().Var(cli.JSONFlag{App: a}, "json", "print one JSON object instead of text (fields: docs/JSON.md); --json=lines of long commands prints each row as it comes, then the object")
+	root.PersistentFlags().Lookup("json").NoOptDefVal = "true"
 	root.PersistentFlags().BoolVarP(&a.Verbose, "verbose", "v", false, "log on stderr what is compiled and executed where ("+vlog.Variable+" selects some of "+strings.Join(vlog.Tags(), ", ")+")")
 	root.PersistentFlags().BoolVarP(&a.Quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.Drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name; ENGINE=SOCKET names the engine of the SoC that it replaces")

@@ -26,6 +26,8 @@ type cliffsReport struct {
 	Measured      int          `json:"operations_measured"` // by all devices, those that they support
 	Unexplained   int          `json:"unexplained"`         // cliffs without a reason
 	Cliffs        []cliffEntry `json:"cliffs"`              // in the order of devices and families, or networks
+
+	printed int // of the cliffs, as lines
 }
 
 // cliffEntry is a place where a device is slower than the work explains.
@@ -67,6 +69,7 @@ networks far longer; --family, --zoo and --device select some.`, cliffs.MaxStep,
 			return benchCliffs(a, &f)
 		},
 	}
+	cli.PrintsLines(cmd, "cliffs[]")
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.devices, "device", nil, "devices to measure; default all")
 	fl.StringSliceVar(&f.types, "type", nil, "types of the elements: u8, f32; default both")
@@ -115,6 +118,7 @@ func benchCliffs(a *cli.App, f *cliffFlags) (err error) {
 	m := try.V(machine.Open(a, hal.FastSingleAnswer))
 	devices := try.V(m.Choose(f.devices))
 	r := cliffsReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Cliffs: []cliffEntry{}}
+	lines := a.Lines()
 	bytes, floats := session.Roofs(m.Config, true), session.Roofs(m.Config, false)
 	p := a.Progress()
 	defer p.Done()
@@ -123,18 +127,30 @@ func benchCliffs(a *cli.App, f *cliffFlags) (err error) {
 			Roof: map[cliffs.Format]report.Roof{cliffs.Quant8: bytes[name], cliffs.Float32: floats[name]}}
 		for _, n := range networks {
 			try.E(r.network(w, n, types))
+			try.E(r.lines(lines))
 		}
 		for _, f := range cliffs.Families() {
 			if slices.Contains(families, f.Name) && len(networks) == 0 {
 				try.E(r.walk(w, &f, types))
+				try.E(r.lines(lines))
 			}
 		}
 	}
 	p.Done()
 	if a.JSON {
-		return cli.PrintJSON(a.Out, &r)
+		return a.PrintObject(&r)
 	}
 	return r.print(a)
+}
+
+// lines prints the cliffs that were found since the last call.
+func (r *cliffsReport) lines(l *cli.Lines) error {
+	for ; r.printed < len(r.Cliffs); r.printed++ {
+		if err := l.Append(&r.Cliffs[r.printed]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // network adds the operations of a network of the zoo far from their roofs, where its type is one of those chosen.

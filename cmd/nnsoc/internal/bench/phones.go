@@ -54,6 +54,7 @@ Rows that cannot be compared are counted with the reason. On a GPU a network tak
 		Args:    cli.NoArguments,
 		RunE:    func(*cobra.Command, []string) error { return benchPhones(a, &f) },
 	}
+	cli.PrintsLines(cmd, "rows[]")
 	fl := cmd.Flags()
 	fl.Var(cli.NameList{Names: &f.phones, Once: true}, "phone", "only these phones, such as 'Pixel 4' (default: all)")
 	fl.Var(cli.NameList{Names: &f.engines, Once: true}, "engine", "only these engines: cpu, gpu, dsp, npu (default: all)")
@@ -95,7 +96,7 @@ func benchPhones(a *cli.App, f *phonesFlags) (err error) {
 	p.Done()
 	switch {
 	case a.JSON:
-		return cli.PrintJSON(a.Out, &r)
+		return a.PrintObject(&r)
 	case f.markdown:
 		return r.markdown(a.Out)
 	}
@@ -149,7 +150,11 @@ func distinct(rows []phones.Row, name func(*phones.Row) string) (l []string) {
 
 // simulatePhones puts times beside the published ones, a preset after the other. What a preset refuses is left out and counted.
 func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Progress) ([]phones.Row, error) {
-	done, part := []phones.Row{}, 0
+	done, part, lines := []phones.Row{}, 0, a.Lines()
+	add := func(r phones.Row) error {
+		done = append(done, r)
+		return lines.Append(&r)
+	}
 	for _, name := range distinct(rows, func(r *phones.Row) string { return r.SoC }) {
 		var m *machine.Machine
 		known := map[string]*session.Invocations{}
@@ -159,7 +164,9 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 			}
 			p.Part(part, len(rows))
 			if part++; r.SimulatedMS > 0 { // priced with some cores of the CPU
-				done = append(done, r)
+				if err := add(r); err != nil {
+					return nil, err
+				}
 				continue
 			}
 			if m == nil {
@@ -195,7 +202,9 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 				us = x.Parts[platform.PartExecution]
 			}
 			r.Simulated(us / 1e3)
-			done = append(done, r)
+			if err := add(r); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return done, nil

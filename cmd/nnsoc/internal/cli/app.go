@@ -13,6 +13,8 @@ type App struct {
 	SoC      string
 	Set      []string // changes of the SoC, KEY=VALUE
 	JSON     bool
+	// JSONLines: the rows of a long command are printed as they come, before its object.
+	JSONLines bool
 	// Drivers are the sockets of drivers in separate processes, DriverFolder one that holds such sockets.
 	Drivers      []string
 	DriverFolder string

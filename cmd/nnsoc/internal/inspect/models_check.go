@@ -84,7 +84,7 @@ The exit code is 1 when a file does not open.`,
 			found := try.V(findNetworks(a, args))
 			r := try.V(checkFiles(a, m, names, found))
 			if a.JSON {
-				try.E(cli.PrintJSON(a.Out, r))
+				try.E(a.PrintObject(r))
 			} else {
 				try.E(r.text(a.Out, names))
 			}
@@ -94,6 +94,7 @@ The exit code is 1 when a file does not open.`,
 			return nil
 		},
 	}
+	cli.PrintsLines(cmd, "networks[]")
 	cmd.Flags().Var(cli.NameList{Names: &devices, Once: true}, "device", "devices to query (default: all)")
 	machine.CompleteDevices(a, cmd)
 	return cmd
@@ -131,7 +132,7 @@ func findNetworks(a *cli.App, args []string) (paths []string, err error) {
 // checkFiles opens each file and asks the devices about it.
 func checkFiles(a *cli.App, m *machine.Machine, devices, paths []string) (*checkReport, error) {
 	r := &checkReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Files: []fileChecked{}}
-	show := a.Progress()
+	show, lines := a.Progress(), a.Lines()
 	defer show.Done()
 	for i, path := range paths {
 		show.Part(i, len(paths))
@@ -142,6 +143,9 @@ func checkFiles(a *cli.App, m *machine.Machine, devices, paths []string) (*check
 		}
 		for _, f := range rows {
 			r.Files = append(r.Files, f)
+			if err := lines.Append(&f); err != nil {
+				return nil, err
+			}
 			if f.Error == "" {
 				r.Opened++
 			}

@@ -52,6 +52,7 @@ func campaign(a *cli.App, f *flags, scenarios []*scenario.Scenario, strategies [
 	r := &campaignReport{SchemaVersion: cli.SchemaVersion, Scenarios: len(scenarios), CSV: filepath.Join(f.out, resultsFile)}
 	p := a.Progress()
 	defer p.Done()
+	lines := a.Lines()
 	for i, s := range scenarios {
 		if !shard.Has(&sweep.Point{Index: i}) {
 			continue
@@ -62,7 +63,9 @@ func campaign(a *cli.App, f *flags, scenarios []*scenario.Scenario, strategies [
 			continue
 		}
 		p.Part(i, len(scenarios))
-		try.E(store.Add(key, i, try.V(compare(a, f, s, strategies, p))))
+		entry := try.V(compare(a, f, s, strategies, p))
+		try.E(store.Add(key, i, entry))
+		try.E(lines.Append(entry))
 	}
 	p.Done()
 	all := &scheduleReport{SchemaVersion: cli.SchemaVersion}
@@ -80,7 +83,7 @@ func campaign(a *cli.App, f *flags, scenarios []*scenario.Scenario, strategies [
 	try.E(cli.WriteFile(r.CSV, table.Bytes()))
 	switch {
 	case a.JSON:
-		err = cli.PrintJSON(a.Out, r)
+		err = a.PrintObject(r)
 	case f.csv:
 		err = all.csv(a.Out)
 	default:

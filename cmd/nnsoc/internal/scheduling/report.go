@@ -79,7 +79,7 @@ func (r *scheduleReport) verdict() error {
 func (r *scheduleReport) write(a *cli.App, asCSV bool) error {
 	switch {
 	case a.JSON:
-		return cli.PrintJSON(a.Out, r)
+		return a.PrintObject(r)
 	case asCSV:
 		return r.csv(a.Out)
 	}

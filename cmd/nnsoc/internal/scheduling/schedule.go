@@ -80,6 +80,7 @@ which takes minutes; further executions have the costs of the last of these at t
 			return append(scenario.Library(), names...), d
 		},
 	}
+	cli.PrintsLines(cmd, "scenarios[]")
 	fl := cmd.Flags()
 	fl.DurationSliceVar(&f.periods, "period", nil, "time from one arrival of a network to the next, such as 33ms: one for all MODELs, or one for each")
 	fl.DurationSliceVar(&f.deadlines, "deadline", nil, "time from an arrival to when the result is due (default: the period)")
@@ -153,7 +154,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	}
 	p := a.Progress()
 	defer p.Done()
-	r := &scheduleReport{SchemaVersion: cli.SchemaVersion}
+	r, lines := &scheduleReport{SchemaVersion: cli.SchemaVersion}, a.Lines()
 	for i, s := range scenarios {
 		p.Part(i, len(scenarios))
 		one := compare
@@ -162,6 +163,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 		}
 		entry := try.V(one(a, f, s, strategies, p))
 		r.Scenarios = append(r.Scenarios, entry)
+		try.E(lines.Append(entry))
 	}
 	p.Done()
 	if f.html != "" {
@@ -210,7 +212,7 @@ func list(a *cli.App, args []string) (err error) {
 		r.Scenarios = append(r.Scenarios, try.V(scenario.Named(name)))
 	}
 	if a.JSON {
-		return cli.PrintJSON(a.Out, &r)
+		return a.PrintObject(&r)
 	}
 	for _, s := range r.Scenarios {
 		fmt.Fprintf(a.Out, "%-10s %s\n", s.Name, s.Description)

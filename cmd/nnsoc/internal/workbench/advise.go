@@ -53,6 +53,7 @@ its own reference.`,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runAdvise(a, f, args[0]) },
 	}
+	cli.PrintsLines(cmd, "changes[]")
 	fl := cmd.Flags()
 	fl.StringVar(&f.device, "device", "", "device to run on")
 	fl.IntVar(&f.top, "top", 16, "changes to network, calls and machine to simulate, those of the largest predicted gain")
@@ -137,10 +138,12 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	next, done := make(chan int), 0
+	lines, failed := a.Lines(), make([]error, len(changes))
 	for range min(f.workers, max(len(changes), 1)) {
 		wait.Go(func() {
 			for i := range next {
 				r.Changes[i] = l.advice(&changes[i], c, form, f, base)
+				failed[i] = lines.Add(i, &r.Changes[i])
 				mu.Lock()
 				done++
 				p.Update("%d of %d changes", done, len(changes))
@@ -153,13 +156,15 @@ func runAdvise(a *cli.App, f *adviseFlags, model string) (err error) {
 	}
 	close(next)
 	wait.Wait()
+	try.E(errors.Join(failed...))
 	if all := advise.Together(r.gaining(changes)); len(all.Candidates) > 1 {
 		r.Changes = append(r.Changes, l.advice(&all, c, form, f, base))
+		try.E(lines.Add(len(changes), &r.Changes[len(changes)]))
 	}
 	p.Done()
 	slices.SortStableFunc(r.Changes, func(x, y adviceRow) int { return cmp.Compare(y.GainPercent, x.GainPercent) })
 	if a.JSON {
-		return cli.PrintJSON(a.Out, r)
+		return a.PrintObject(r)
 	}
 	return r.print(a)
 }

@@ -55,6 +55,7 @@ without a public source. With --results a run that was stopped goes on where it 
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(_ *cobra.Command, args []string) error { return runSensitivity(a, f, args[0]) },
 	}
+	cli.PrintsLines(cmd, "keys[]")
 	fl := cmd.Flags()
 	fl.StringVar(&f.device, "device", "", "device to run on, auto: a plan by prediction, or aosp: divided by Android's rule")
 	fl.StringVar(&f.keys, "keys", "*", "try the keys that match; * stands for any text")
@@ -177,18 +178,21 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 	journal := try.V(cli.OpenJournal(f.results, effectsKind, first, func(was journalHead) bool { return was == first }, func(e keyEntry) { known[e.Key] = e }))
 	defer journal.Close()
 	var left []int // keys that are to be tried
+	lines := a.Lines()
 	for i := range keys {
 		if e, ok := known[keys[i].Path]; ok && e.Value == keys[i].Value {
 			r.Keys[i] = e
+			try.E(lines.Add(i, &r.Keys[i]))
 		} else {
 			left = append(left, i)
 		}
 	}
 	failed := make([]error, len(left))
-	parallel(a, f.workers, len(left), len(keys)-len(left), func(k int) {
+	parallel(a, f.workers, len(left), len(keys)-len(left), func(k int) string {
 		i := left[k]
 		r.Keys[i] = l.sensitivity(&keys[i], model, f, base)
-		failed[k] = journal.Write(&r.Keys[i])
+		failed[k] = errors.Join(journal.Write(&r.Keys[i]), lines.Add(i, &r.Keys[i]))
+		return fmt.Sprintf("%s %.2f %%", r.Keys[i].Key, r.Keys[i].EffectPercent)
 	})
 	if err := errors.Join(failed...); err != nil {
 		return err
@@ -197,7 +201,7 @@ func runSensitivity(a *cli.App, f *sensitivityFlags, model string) (err error) {
 		return cmp.Or(cmp.Compare(y.EffectPercent, x.EffectPercent), cmp.Compare(y.largest(), x.largest()))
 	})
 	if a.JSON {
-		return cli.PrintJSON(a.Out, r)
+		return a.PrintObject(r)
 	}
 	return r.print(a, f.all)
 }
@@ -215,8 +219,8 @@ type journalHead struct {
 // effectsKind is what a file of --results holds.
 var effectsKind = cli.JournalKind{Lines: "effects", Depend: "model, SoC, device, --by, preference or pace"}
 
-// parallel tries keys 0 to n-1, so many at a time, and reports its progress, with those that were done before.
-func parallel(a *cli.App, workers, n, before int, try func(key int)) {
+// parallel tries keys 0 to n-1, so many at a time, and reports its progress, with those that were done before and what came of the last.
+func parallel(a *cli.App, workers, n, before int, try func(key int) string) {
 	p := a.Progress()
 	defer p.Done()
 	var wait sync.WaitGroup
@@ -226,10 +230,10 @@ func parallel(a *cli.App, workers, n, before int, try func(key int)) {
 	for range min(workers, n) {
 		wait.Go(func() {
 			for i := range next {
-				try(i)
+				last := try(i)
 				mu.Lock()
 				if done++; done%max(1, n/20) == 0 {
-					p.Update("%d of %d keys", before+done, before+n)
+					p.Update("%d of %d keys, %.0f %%: %s", before+done, before+n, 100*float64(before+done)/float64(before+n), last)
 				}
 				mu.Unlock()
 			}

@@ -75,6 +75,7 @@ A point that fails is a row with its error.`,
 			return runSweep(a, f, cmd.Flags().Changed("sample"))
 		},
 	}
+	cli.PrintsLines(cmd, "fastest")
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.vary, "vary", nil, "KEY=VALUE,VALUE... or KEY=LO..HI/N; several make all combinations")
 	fl.Var(cli.NameList{Names: &f.models, Once: true}, "models", "networks: files, or names of \"nnsoc models\"")
@@ -155,12 +156,13 @@ func runSweep(a *cli.App, f *sweepFlags, sampled bool) (err error) {
 			todo = append(todo, x)
 		}
 	}
-	try.E(l.sweep(todo, f.workers, hashes, store.Add, p))
+	lines := a.Lines()
+	try.E(l.sweep(todo, f.workers, hashes, func(i int, row *sweep.Row) error { return errors.Join(store.Add(row), lines.Add(i, row)) }, p))
 	rows := try.V(store.Collect(plan.Keys))
 	p.Done()
 	report.add(rows)
 	if a.JSON {
-		err = cli.PrintJSON(a.Out, report)
+		err = a.PrintObject(report)
 	} else {
 		err = report.print(a, plan.Keys)
 	}
@@ -260,7 +262,7 @@ func describe(a *cli.App, f *sweepFlags, plan *sweep.Plan, hashes map[string]str
 }
 
 // sweep runs points on several goroutines and passes their rows on.
-func (l *lab) sweep(todo []*sweep.Point, workers int, hashes map[string]string, add func(*sweep.Row) error, p *cli.Progress) error {
+func (l *lab) sweep(todo []*sweep.Point, workers int, hashes map[string]string, add func(i int, row *sweep.Row) error, p *cli.Progress) error {
 	var next, done atomic.Int64
 	var failed atomic.Pointer[error]
 	var all sync.WaitGroup
@@ -275,7 +277,7 @@ func (l *lab) sweep(todo []*sweep.Point, workers int, hashes map[string]string, 
 					return
 				}
 				row := l.row(todo[i], hashes[variant(todo[i])], build)
-				if err := add(row); err != nil {
+				if err := add(i, row); err != nil {
 					failed.CompareAndSwap(nil, &err)
 					return
 				}
