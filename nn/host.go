@@ -46,6 +46,11 @@ const (
 	OpHostBroadcastShapes
 	OpHostSelect
 	OpHostResize
+	OpHostMaxPool
+	OpHostMaxUnpool
+	OpHostRoiAlign
+	OpHostCountSequences
+	OpHostDeterminant
 
 	hostOperationCount = iota
 )
@@ -57,6 +62,7 @@ var hostNames = [hostOperationCount]string{
 	"HOST_TRILU", "HOST_RANGE", "HOST_FILL", "HOST_TILE", "HOST_SQUEEZE", "HOST_UNSQUEEZE", "HOST_GATHER", "HOST_CUMULATIVE_SUM", "HOST_TOP_K",
 	"HOST_ONE_HOT", "HOST_SPLIT", "HOST_SHAPE", "HOST_STRIDED_SLICE", "HOST_GATHER_ND", "HOST_SCATTER_ND", "HOST_SEGMENT",
 	"HOST_UPDATE_SLICE", "HOST_BITCAST", "HOST_ATAN2", "HOST_DILATE", "HOST_BROADCAST_SHAPES", "HOST_SELECT", "HOST_RESIZE",
+	"HOST_MAX_POOL", "HOST_MAX_UNPOOL", "HOST_ROI_ALIGN", "HOST_COUNT_SEQUENCES", "HOST_DETERMINANT",
 }
 
 // HostOperations are the host operations in order of their numbers.

@@ -57,9 +57,41 @@ var hostForms = map[string]hostForm{
 		value.Dimensions = o.Dimensions
 		return []nn.Operand{value}
 	}},
-	"Split":    {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
-	"Resize":   {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
-	"Upsample": {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+	"Det": {op: nn.OpHostDeterminant, inputs: 1, results: func(c *conversion) []nn.Operand {
+		x := c.hostData(0)
+		o := c.ranked(c.Rank(x) - 2)
+		if c.ShapeKnown(x) && c.Rank(x) > 2 {
+			o[0].Dimensions = c.Dims(x)[:c.Rank(x)-2]
+		}
+		return o
+	}},
+	"RoiAlign":        {op: nn.OpHostRoiAlign, inputs: 3, operands: roiOperands, attributes: roiAttributes, results: roiResults},
+	"TfIdfVectorizer": {op: nn.OpHostCountSequences, inputs: 1, operands: sequenceOperands, attributes: sequenceAttributes, results: sequenceResults},
+	"Split":           {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
+	"Resize":          {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+	"Upsample":        {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+}
+
+// roiOperands are the images, the regions, the image of each and the scale of the regions.
+func roiOperands(c *conversion) []uint32 {
+	return []uint32{c.hostData(0), c.hostData(1), c.hostData(2), c.FloatTensor([]uint32{1}, []float32{c.float("spatial_scale", 1)})}
+}
+
+func roiAttributes(c *conversion) []int64 {
+	flag := map[bool]int64{true: 1}
+	half, mode := c.roiMode() == "half_pixel", c.text("mode", "avg")
+	if mode != "avg" && mode != "max" {
+		c.Failf("mode %q", mode)
+	}
+	return []int64{c.int("output_height", 1), c.int("output_width", 1), c.int("sampling_ratio", 0), flag[half], flag[mode == "max"]}
+}
+
+func roiResults(c *conversion) []nn.Operand {
+	o := c.ranked(4)
+	if x, regions := c.hostData(0), c.hostData(1); c.ShapeKnown(x) && c.ShapeKnown(regions) && len(c.Dims(x)) == 4 && len(c.Dims(regions)) == 2 {
+		o[0].Dimensions = c.Unsigned([]int64{int64(c.Dims(regions)[0]), int64(c.Dims(x)[1]), c.int("output_height", 1), c.int("output_width", 1)})
+	}
+	return o
 }
 
 // resizeOperands are the tensor, region, scales and sizes, then the reals among the attributes.

@@ -282,10 +282,20 @@ func oneHot(c *conversion) {
 	c.define(0, c.OneHot(idx, depth, on, off, c.Axis(c.int("axis", -1), rank+1)))
 }
 
+// roiMode is where pixels of the images have their centres.
+func (c *conversion) roiMode() string {
+	initial := map[bool]string{true: "half_pixel", false: "output_half_pixel"}[c.opset >= 16]
+	mode := c.text("coordinate_transformation_mode", initial)
+	if mode != "half_pixel" && mode != "output_half_pixel" {
+		c.Failf("coordinate_transformation_mode %q", mode)
+	}
+	return mode
+}
+
 // roiAlign is NNAPI's ROI_ALIGN, whose regions are aligned to halves of pixels as the file's
 // old mode has it.
 func roiAlign(c *conversion) {
-	if mode := c.text("coordinate_transformation_mode", map[bool]string{true: "half_pixel", false: "output_half_pixel"}[c.opset >= 16]); mode != "output_half_pixel" {
+	if mode := c.roiMode(); mode != "output_half_pixel" {
 		c.Refusef("NNAPI's regions are not moved by half a pixel as mode %q does", mode)
 	}
 	if mode := c.text("mode", "avg"); mode != "avg" {

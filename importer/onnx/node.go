@@ -90,12 +90,18 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 	}
 	if r.Reason != passed {
 		instead := g.instead(n, r.Reason)
-		if reason, ok := g.host(c); ok {
+		reason, ok := g.host(c)
+		switch {
+		case ok:
 			return
-		} else if reason != "" && reason != r.Reason {
+		case reason == passed:
+			r.Reason = passed
+		case reason != "" && reason != r.Reason:
 			r.Reason += "; on the host: " + reason
 		}
-		g.im.refused.Add(describe(n), r.Reason, nodeName(n), instead)
+		if r.Reason != passed {
+			g.im.refused.Add(describe(n), r.Reason, nodeName(n), instead)
+		}
 	}
 	for _, name := range n.Outputs {
 		if name != "" {

@@ -14,7 +14,7 @@ var poolOperators = []operator{
 	{name: "GlobalAveragePool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpMean)},
 	{name: "GlobalMaxPool", inputs: [2]int{1, 1}, convert: globalPool(nn.OpReduceMax)},
 	{name: "GlobalLpPool", inputs: [2]int{1, 1}, convert: globalLpPool},
-	{name: "MaxUnpool", lacks: "NNAPI does not scatter elements by indices into an image of zeros"},
+	{name: "MaxUnpool", inputs: [2]int{2, 3}, convert: maxUnpool},
 	{name: "MaxRoiPool", inputs: [2]int{2, 2}, lacks: "its regions are rounded outwards, NNAPI's ROI_POOLING rounds to the nearest"},
 }
 
@@ -47,7 +47,8 @@ func (c *conversion) pooled(x uint32, w window) []uint32 {
 
 func maxPool(c *conversion) {
 	if c.isRead(1) {
-		c.Refusef("NNAPI's pooling does not return the places of the greatest elements")
+		maxPoolPlaces(c)
+		return
 	}
 	if c.isVolume() {
 		poolVolume("MaxPool")(c)
@@ -65,6 +66,9 @@ func maxPool(c *conversion) {
 	c.ceil(&w, c.heightWidth(x))
 	var y uint32
 	switch t := c.Operand(x).Type; {
+	case w.dilation != [2]int64{1, 1} && w.kernel[0]*w.kernel[1] > maxShifts && !v.quantized():
+		maxPoolPlaces(c)
+		return
 	case w.dilation != [2]int64{1, 1}:
 		y = c.maxOfShifts(c.asReals(x), w)
 		if t.IsQuant8() {
@@ -85,10 +89,13 @@ func (c *conversion) maxOfShifts(x uint32, w window) uint32 {
 	return c.shifts(nn.OpMaximum, x, w)
 }
 
+// maxShifts bounds the places of a window with dilation.
+const maxShifts = 256
+
 // shifts combines a padded image shifted to each place of a window, in pairs.
 func (c *conversion) shifts(op nn.OperationType, x uint32, w window) uint32 {
-	if w.kernel[0]*w.kernel[1] > 256 {
-		c.Refusef("it has dilation and a window of %v", w.kernel)
+	if w.kernel[0]*w.kernel[1] > maxShifts {
+		c.Refusef("it has dilation and a window of %v, at most %d elements", w.kernel, maxShifts)
 	}
 	in := c.heightWidth(x)
 	y := none

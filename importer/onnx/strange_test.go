@@ -367,7 +367,7 @@ func TestOracleRuntimeStrange(t *testing.T) {
 	oracle.Need(t, "node")
 	needRuntime(t)
 	var subjects []*subject
-	strange := slices.Concat(strange, signalNetworks)
+	strange := slices.Concat(strange, signalNetworks, hostNetworks)
 	for seed, c := range strange {
 		n := newNetwork(uint64(seed))
 		n.opset = c.opset

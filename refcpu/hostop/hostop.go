@@ -12,6 +12,8 @@
 //	bits.go    bits of elements
 //	math.go    functions of reals
 //	resize.go  tensors resampled to sizes that an execution brings
+//	pool.go    greatest elements with their places, regions of images
+//	count.go   sequences of words
 //
 // Table has them beside NNAPI's operations. Elements are moved as they are; tensors have at most four dimensions, a scalar
 // is one of one element, as importers hold them. Inputs are hostile: memory and steps are charged to the execution's
@@ -51,7 +53,7 @@ type operator struct {
 }
 
 // families are the rows of all host operations.
-var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators, resizeOperators}
+var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators, resizeOperators, poolOperators, countOperators}
 
 // Table has NNAPI's operations and those of the host.
 var Table = sync.OnceValue(func() *refcpu.Table {
@@ -264,6 +266,15 @@ func axis(a int64, rank int) int {
 		fail("axis %d of rank %d", a, rank)
 	}
 	return int(a)
+}
+
+// chargeTimes charges n times so many steps, whatever their product is.
+func (c *call) chargeTimes(n int, steps float64) {
+	total := int64(math.MaxInt64)
+	if product := float64(n) * steps; product < 1<<62 {
+		total = int64(product)
+	}
+	try.E(c.x.Charge(total, 0))
 }
 
 // make charges and makes a tensor of zeros like another in another shape, which opspec.MaxOpenBytes bounds.

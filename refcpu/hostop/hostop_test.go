@@ -171,6 +171,24 @@ var operationTests = []struct {
 	{nn.OpHostBitcast, []int32{0}, []value{f32(d(2), 1, -2)}, []value{i32(d(2), 0x3f800000, -1<<30)}},
 	{nn.OpHostAtan2, []int32{0}, []value{f32(d(2, 1), 1, -1), f32(d(2), 0, -1)}, []value{f32(d(2, 2), math.Pi/2, 3*math.Pi/4, -math.Pi/2, -3*math.Pi/4)}},
 	{nn.OpHostDilate, []int32{0}, []value{f32(d(2, 2), 1, 2, 3, 4), i32(d(2), 1, 3), f32(d(1), 9)}, []value{f32(d(2, 4), 1, 9, 9, 2, 3, 9, 9, 4)}},
+	// Of two planes [3, 2], windows of 2x2 in steps of 1 with a padding above; of [4], every second element.
+	{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1, 2, 1, 1, 1, 3, 2, 1, 1, 0, 1}, []value{f32(d(2, 1, 3, 2), 1, 5, 5, 2, 0, 3, -1, -2, -3, -4, -6, -5)},
+		[]value{f32(d(2, 1, 3, 1), 5, 5, 5, -1, -1, -3), i32(d(2, 1, 3, 1), 1, 1, 2, 6, 6, 8)}},
+	{nn.OpHostMaxPool, []int32{1, 1, 1, 1, 0, 1, 2, 1, 1, 1, 3, 2, 1, 1, 0, 1}, []value{f32(d(2, 1, 3, 2), 1, 5, 5, 2, 0, 3, -1, -2, -3, -4, -6, -5)},
+		[]value{f32(d(2, 1, 3, 1), 5, 5, 5, -1, -1, -3), i32(d(2, 1, 3, 1), 3, 3, 1, 6, 6, 7)}},
+	{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 3, 1, 2, 1, 3}, []value{i32(d(1, 1, 1, 4), 7, 2, 9, 4)}, []value{i32(d(1, 1, 1, 3), 4, 9, 4), i32(d(1, 1, 1, 3), 3, 2, 3)}},
+	{nn.OpHostMaxUnpool, []int32{0}, []value{f32(d(1, 3), 5, 6, 7), i32(d(1, 3), 4, 0, 4), i32(d(2), 2, 3)}, []value{f32(d(2, 3), 6, 0, 0, 0, 7, 0)}},
+	// A region of the second image: elements of 1x1 from (0, 0), sampled in their centres; then with centres at halves.
+	{nn.OpHostRoiAlign, []int32{1, 2, 1, 0, 0}, []value{f32(d(2, 1, 2, 3), 9, 9, 9, 9, 9, 9, 1, 2, 4, 3, 4, 6), f32(d(1, 4), 0, 0, 2, 1), i32(d(1), 1), {}}, []value{f32(d(1, 1, 1, 2), 2.5, 4)}},
+	{nn.OpHostRoiAlign, []int32{1, 2, 1, 1, 0}, []value{f32(d(1, 1, 2, 3), 1, 2, 4, 3, 4, 6), f32(d(1, 4), 0, 0, 4, 2), i32(d(1), 0), f32(d(1), 0.5)}, []value{f32(d(1, 1, 1, 2), 1, 2)}},
+	{nn.OpHostRoiAlign, []int32{1, 1, 0, 0, 1}, []value{f32(d(1, 1, 2, 3), 1, 2, 4, 3, 4, 6), f32(d(1, 4), 0, 0, 2, 1), i32(d(1), 0), {}}, []value{f32(d(1, 1, 1, 1), 1.5)}},
+	{nn.OpHostRoiAlign, []int32{1, 1, 0, 1, 0}, []value{f32(d(1, 1, 1, 1), 1), f32(d(1, 4), 3, 3, 1, 1), i32(d(1), 0), {}}, []value{f32(d(1, 1, 1, 1), 0)}},
+	// Of 1 2 3 2: 2 alone, 2 3 side by side, 1 3 and 2 2 with a word between.
+	{nn.OpHostCountSequences, []int32{5, 1, 0}, []value{i32(d(4), 1, 2, 3, 2), i32(d(7), 2, 2, 3, 1, 3, 2, 2), i32(d(4), 1, 2, 2, 2), i32(d(4), 4, 0, 1, 3), {}}, []value{f32(d(5), 1, 1, 0, 1, 2)}},
+	{nn.OpHostCountSequences, []int32{2, 0, 1}, []value{i32(d(2, 2), 1, 1, 3, 2), i32(d(2), 1, 2), i32(d(2), 1, 1), i32(d(2), 0, 1), f32(d(2), 0.5, 3)}, []value{f32(d(2, 2), 0.5, 0, 0, 3)}},
+	{nn.OpHostCountSequences, []int32{2, 0, 2}, []value{i32(d(2, 2), 1, 1, 3, 2), i32(d(2), 1, 2), i32(d(2), 1, 1), i32(d(2), 0, 1), f32(d(2), 0.5, 3)}, []value{f32(d(2, 2), 1, 0, 0, 3)}},
+	{nn.OpHostDeterminant, []int32{0}, []value{f32(d(2, 3, 3), 0, 2, 1, 3, 0, 4, 1, 1, 0, 1, 2, 3, 2, 4, 6, 1, 1, 1)}, []value{f32(d(2), 11, 0)}},
+	{nn.OpHostDeterminant, []int32{0}, []value{f32(d(1, 1), -3)}, []value{f32(d(1), -3)}},
 	{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(3), 2, 1, 3), i32(d(2), 4, 1)}, []value{i32(d(3), 2, 4, 3)}},
 	// Boxes 0 and 1 overlap by 9/11 of their union, box 2 stands alone.
 	{nn.OpHostNonMaxSuppression, []int32{0}, []value{f32(d(1, 3, 4), 0, 0, 1, 1, 1, 1.1, 0, 0.1, 3, 3, 4, 4), f32(d(1, 2, 3), 0.5, 0.9, 0.1, 0.2, 0, 0.3), i32(d(1), 5), f32(d(1), 0.5), f32(d(1), 0.15)},
@@ -254,6 +272,21 @@ func TestRefusals(t *testing.T) {
 		{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(1), 2), i32(d(1), 3)}, "do not broadcast"},
 		{nn.OpHostReshape, []int32{0}, []value{f32(d(1), 1)}, "input 1 is missing"},
 		{nn.OpHostSelect, []int32{0}, []value{i32(d(1), 1), i32(d(2), 1, 2), i32(d(3), 1, 2, 3)}, "do not broadcast"},
+		{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1 << 30, 1, 1, 0, 1}, []value{i32(d(1, 1, 1, 1), 1)}, "windows of 1073741824 elements"},
+		{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1 << 13, 1, 1, 1, 0, 1 << 13, 1, 1, 1, 0, 1}, []value{i32(d(1, 1, 1, 1), 1)}, bounded},
+		{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1}, []value{i32(d(1, 1, 1, 1), 1)}, "a window of paddings alone"},
+		{nn.OpHostMaxPool, []int32{0, 1, 1, 1, 0, 1, 2000, 1, 1, 1000, 1000, 2000, 1, 1, 1000, 1000}, []value{i32(d(1, 1, 4, 4), make([]float64, 16)...)}, "steps of work"},
+		{nn.OpHostMaxUnpool, []int32{0}, []value{i32(d(1), 1), i32(d(1), 4), i32(d(1), 4)}, "place 4 of 4"},
+		{nn.OpHostMaxUnpool, []int32{0}, []value{i32(d(1), 1), i32(d(1), 4), i32(d(1), 1<<29)}, bounded},
+		{nn.OpHostRoiAlign, []int32{1, 1, math.MaxInt32, 0, 0}, []value{f32(d(1, 1, 1, 1), 1), f32(d(1, 4), 0, 0, 1, 1), i32(d(1), 0)}, "steps of work"},
+		{nn.OpHostRoiAlign, []int32{1, 1, 0, 0, 0}, []value{f32(d(1, 1, 1, 1), 1), f32(d(1, 4), 0, 0, 1e30, 1e30), i32(d(1), 0)}, "steps of work"},
+		{nn.OpHostRoiAlign, []int32{1, 1, 0, 0, 0}, []value{f32(d(1, 1, 1, 1), 1), f32(d(1, 4), math.NaN(), 0, 1, 1), i32(d(1), 0)}, "region 0 is from"},
+		{nn.OpHostRoiAlign, []int32{1, 1, 0, 0, 0}, []value{f32(d(1, 1, 1, 1), 1), f32(d(1, 4), 0, 0, 1, 1), i32(d(1), 1)}, "region 0 is of image 1 of 1"},
+		{nn.OpHostCountSequences, []int32{1, 0, 0}, []value{i32(d(1), 1), i32(d(2), 1, 1), i32(d(2), 1, 1), i32(d(2), 0, 0)}, "is there twice"},
+		{nn.OpHostCountSequences, []int32{1, 0, 0}, []value{i32(d(1), 1), i32(d(2), 1, 1), i32(d(1), 3), i32(d(1), 0)}, "sequence 0 of 3 words, of which 2 are left"},
+		{nn.OpHostCountSequences, []int32{1 << 30, 0, 0}, []value{i32(d(1), 1), i32(d(1), 1), i32(d(1), 1), i32(d(1), 0)}, bounded},
+		{nn.OpHostDeterminant, []int32{0}, []value{f32(d(2, 1), 1, 2)}, "must be square"},
+		{nn.OpHostDeterminant, []int32{0}, []value{f32(d(512, 512), make([]float64, 1<<18)...)}, "steps of work"},
 		{nn.OpHostResize, []int32{0, 9, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(1), 2)}, "attribute 1 is 9"},
 		{nn.OpHostResize, []int32{0, 0, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(2), 2, 2)}, "2 scales or sizes for 1 axes"},
 		{nn.OpHostResize, []int32{1, 0, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(1), 1<<20)}, "it resizes 1 elements to 1048576"},
@@ -286,11 +319,12 @@ func FuzzOperations(f *testing.F) {
 	for i := range nn.HostOperations() {
 		f.Add(uint8(i), int32(0), int32(1), []byte{2, 3, 1, 2, 3, 4, 5, 6}, []byte{2, 1, 255, 3})
 		f.Add(uint8(i), int32(1), int32(0), []byte{0, 3}, []byte{1, 2})
+		f.Add(uint8(i), int32(2), int32(1), []byte{2, 1, 3, 4, 7, 250}, []byte{1, 4, 0, 1})
 	}
 	f.Fuzz(func(t *testing.T, number uint8, a, b int32, first, second []byte) {
 		list := slices.Concat(families...)
 		o := list[int(number)%len(list)]
-		attributes := []int32{a, b, a, b, a & 1, b & 1, a}[:max(o.attributes, 1)]
+		attributes := slices.Repeat([]int32{a, b, a, b, a & 1, b & 1, a, b, 1, 2}, 2)[:max(o.attributes, 1)]
 		in := []value{drawn(first, nn.TensorFloat32), drawn(second, nn.TensorInt32), drawn(second, nn.TensorInt32), drawn(first, nn.TensorFloat32)}
 		for k := range len(in) + 1 {
 			for _, kind := range []nn.OperandType{nn.TensorFloat32, nn.TensorInt32} {
@@ -305,7 +339,7 @@ func FuzzOperations(f *testing.F) {
 func drawn(b []byte, kind nn.OperandType) value {
 	v := value{kind: kind, dims: []uint32{}}
 	n := 1
-	for len(b) > 0 && len(v.dims) < 3 && n <= 1024 {
+	for len(b) > 0 && len(v.dims) < 4 && n <= 1024 {
 		n *= int(b[0] % 16)
 		v.dims, b = append(v.dims, uint32(b[0]%16)), b[1:]
 	}
