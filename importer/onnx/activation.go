@@ -319,7 +319,7 @@ func hardmax(c *conversion) {
 func dropout(c *conversion) {
 	if c.has(2) {
 		if train := c.list(2); len(train) != 1 || train[0] != 0 && c.scalar(1, 0.5) != 0 {
-			c.Refusef("it is in training mode, where it draws random numbers")
+			c.Refusef(noDrops)
 		}
 	}
 	c.bind(0, c.v(0))

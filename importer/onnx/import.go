@@ -254,7 +254,8 @@ const (
 	noStrings  = "NNAPI has no strings"
 	noRandom   = "NNAPI draws from categories only"
 	noBits     = "NNAPI has no operations on bits of integers"
-	noTraining = "it belongs to training"
+	noGradient = "it differentiates nodes of the network"
+	noDrops    = "it is in training mode, where it drops elements at random"
 	noClassic  = "operators of classic machine learning are none of networks"
 )
 
@@ -262,7 +263,8 @@ const (
 var insteadOf = map[string]string{
 	noStrings:  "numbers of words as inputs, looked up by the app",
 	noRandom:   "the random numbers as an input of the network",
-	noTraining: "the network exported for inference",
+	noGradient: "the network exported for inference, or with the nodes of its gradient written out",
+	noDrops:    "training_mode false or a ratio of 0, as networks are exported for inference",
 	noClassic:  "the network cut in front of it",
 }
 
@@ -288,10 +290,6 @@ var absentOperators = []operator{
 	{name: "RegexFullMatch", lacks: noStrings},
 	{name: "TfIdfVectorizer", lacks: "NNAPI counts no sequences of words"},
 	{name: "ImageDecoder", lacks: "NNAPI decodes no pictures"},
-	{name: "Adagrad", domain: "ai.onnx.preview.training", lacks: noTraining},
-	{name: "Adam", domain: "ai.onnx.preview.training", lacks: noTraining},
-	{name: "Momentum", domain: "ai.onnx.preview.training", lacks: noTraining},
-	{name: "Gradient", domain: "ai.onnx.preview.training", lacks: noTraining},
 	{name: "ArrayFeatureExtractor", domain: "ai.onnx.ml", lacks: noClassic},
 	{name: "Binarizer", domain: "ai.onnx.ml", lacks: noClassic},
 	{name: "LinearClassifier", domain: "ai.onnx.ml", lacks: noClassic},

@@ -34,7 +34,7 @@ var operators = sync.OnceValue(func() map[[2]string]*operator {
 	rows := map[[2]string]*operator{}
 	for _, family := range [][]operator{
 		convOperators, poolOperators, matmulOperators, mathOperators, activationOperators, normOperators, shapeOperators, sliceOperators,
-		indexOperators, reduceOperators, lossOperators, signalOperators, resizeOperators, gridOperators, recurrentOperators, controlOperators, sequenceOperators, quantizationOperators, qlinearOperators, quantizedProducts, transformerOperators, absentOperators,
+		indexOperators, reduceOperators, lossOperators, trainingOperators, signalOperators, resizeOperators, gridOperators, recurrentOperators, controlOperators, sequenceOperators, quantizationOperators, qlinearOperators, quantizedProducts, transformerOperators, absentOperators,
 	} {
 		for i := range family {
 			r := &family[i]

@@ -250,6 +250,7 @@ const truncated = "these recordings cut bits off; later ones, and ONNX Runtime, 
 
 // knownNodes are tests of the standard with other results than ours.
 var knownNodes = map[string]string{
+	"test_adam_multiple":          "its results are of an epsilon of 0.01, which the file does not state: they pass with it",
 	"test_cast_FLOAT_to_BFLOAT16": truncated, "test_castlike_FLOAT_to_BFLOAT16": truncated, "test_castlike_FLOAT_to_BFLOAT16_expanded": truncated,
 }
 

@@ -294,8 +294,12 @@ func (c *conversion) alongChannels(x uint32, image bool, rank int) uint32 {
 }
 
 func batchNorm(c *conversion) {
-	if c.flag("training_mode", 0) || c.isRead(1) || c.isRead(2) || c.isRead(3) || c.isRead(4) {
-		c.Refusef("it is in training mode")
+	switch {
+	case c.flag("training_mode", 0) && c.opset >= 14:
+		batchNormTraining(c)
+		return
+	case c.isRead(1) || c.isRead(2) || c.isRead(3) || c.isRead(4):
+		c.Refusef("it returns statistics outside training mode, as versions before 14 did in training")
 	}
 	x, form := c.operand()
 	x = c.asReals(x)
