@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
@@ -216,6 +217,7 @@ func shrink(c *conversion, x uint32) uint32 {
 }
 
 // activated applies an activation by its name, as in attributes of fused and recurrent operators, with its parameters.
+// Exporters write names in any case.
 func (c *conversion) activated(x uint32, name string, params []float32) uint32 {
 	param := func(k int, initial float32) float32 {
 		if k < len(params) {
@@ -223,30 +225,30 @@ func (c *conversion) activated(x uint32, name string, params []float32) uint32 {
 		}
 		return initial
 	}
-	switch name {
-	case "Relu":
+	switch strings.ToLower(name) {
+	case "relu":
 		return c.Unary(nn.OpRelu, x)
-	case "Sigmoid":
+	case "sigmoid":
 		return c.Unary(nn.OpLogistic, x)
-	case "Tanh":
+	case "tanh":
 		return c.Unary(nn.OpTanh, x)
-	case "LeakyRelu":
+	case "leakyrelu":
 		return c.leaky(x, param(0, 0.01), nn.Operand{Type: c.Operand(x).Type})
-	case "Clip":
+	case "clip":
 		return c.Clamp(x, param(0, -math.MaxFloat32), param(1, math.MaxFloat32))
-	case "HardSigmoid":
+	case "hardsigmoid":
 		return c.hardSigmoid(x, param(0, 0.2), param(1, 0.5))
-	case "ThresholdedRelu":
+	case "thresholdedrelu":
 		return c.thresholded(x, param(0, 1))
-	case "Affine":
+	case "affine":
 		return c.Binary(nn.OpAdd, c.Binary(nn.OpMul, x, c.Like(x, param(0, 1))), c.Like(x, param(1, 0)))
-	case "ScaledTanh":
+	case "scaledtanh":
 		return c.Binary(nn.OpMul, c.Unary(nn.OpTanh, c.Binary(nn.OpMul, x, c.Like(x, param(1, 1)))), c.Like(x, param(0, 1)))
-	case "Elu":
+	case "elu":
 		return c.elu(x, param(0, 1))
-	case "Softsign":
+	case "softsign":
 		return c.softsign(x)
-	case "Softplus":
+	case "softplus":
 		return c.softplus(x)
 	}
 	c.Refusef("the activation %q is not known", name)

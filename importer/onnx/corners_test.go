@@ -139,6 +139,26 @@ var corners = []corner{
 	{"a norm along axes of the execution", 18, func(n *network) string {
 		return n.add("ReduceL2", []string{n.given(onnxfile.Float, []int64{2, 2}, 3, 4, 6, 8), n.given(onnxfile.Int64, []int64{1}, -1)}, attribute("keepdims", 0))
 	}, onnxfile.Float, []int64{2}, []float64{5, 10}},
+	{"a nearest resize by a scale that float64 has not", 13, func(n *network) string {
+		s := n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{1}, Floats: []float32{2.6}})
+		return n.add("Resize", []string{n.given(onnxfile.Float, []int64{7}, 0, 1, 2, 3, 4, 5, 6), "", s}, attribute("nearest_mode", "ceil"), attribute("coordinate_transformation_mode", "asymmetric"))
+	}, onnxfile.Float, []int64{18}, []float64{0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 6}},
+	{"bytes between bytes", 13, func(n *network) string {
+		s := n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{4}, Floats: []float32{1, 1, 1, 2}})
+		return n.add("Resize", []string{n.given(onnxfile.Int8, []int64{1, 1, 1, 2}, -7, 7), "", s}, attribute("mode", "linear"))
+	}, onnxfile.Int8, []int64{1, 1, 1, 4}, []float64{-7, -3, 3, 7}},
+	{"integers between integers", 13, func(n *network) string {
+		s := n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{1}, Floats: []float32{2}})
+		return n.add("Resize", []string{n.given(onnxfile.Int32, []int64{2}, -7, 7), "", s}, attribute("mode", "linear"))
+	}, onnxfile.Int32, []int64{4}, []float64{-7, -3, 3, 7}},
+	{"a wrapping pad of what a crop leaves", 19, func(n *network) string {
+		return n.add("Pad", []string{n.given(onnxfile.Float, []int64{4}, 0, 1, 2, 3), n.ints(-1, 2)}, attribute("mode", "wrap"))
+	}, onnxfile.Float, []int64{5}, []float64{1, 2, 3, 1, 2}},
+	{"lengths of the execution", 14, func(n *network) string {
+		w, l := n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{1, 1, 1}, Floats: []float32{1}}), n.given(onnxfile.Int32, []int64{2}, 1, 2)
+		return n.add("RNN", []string{n.given(onnxfile.Float, []int64{2, 2, 1}, 1, 2, 3, 4), w, w, "", l}, attribute("hidden_size", 1),
+			&onnxfile.Attribute{Name: "activations", Type: onnxfile.AttributeStrings, Strings: []string{"relu"}})
+	}, onnxfile.Float, []int64{2, 1, 2, 1}, []float64{1, 2, 0, 6}},
 	{"a loss of logits", 13, func(n *network) string {
 		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
 		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))

@@ -3,6 +3,7 @@ package onnx
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -53,25 +54,16 @@ func recurrent(gates int64, initial []string, step func(c *conversion, k *cell, 
 		default:
 			c.Failf("direction %q", v)
 		}
-		var lengths []int64
-		if c.has(4) {
-			lengths = c.list(4)
-			if int64(len(lengths)) != int64(batch) || slices.ContainsFunc(lengths, func(n int64) bool { return n < 0 || n > steps }) {
-				c.Failf("lengths %v of %d sequences of %d steps", lengths, batch, steps)
-			}
-			if !slices.ContainsFunc(lengths, func(n int64) bool { return n != steps }) {
-				lengths = nil
-			}
-		}
+		running := c.running(steps, batch)
 		var all, last, states []uint32
 		for k, backwards := range directions {
 			one := c.cell(k, len(directions), gates, initial)
 			h, s := c.firstState(5, k, batch, one.units), c.firstState(6, k, batch, one.units)
 			var y, hn, sn uint32
-			if one.plain(gates) && lengths == nil {
+			if one.plain(gates) && running == nil {
 				y, hn, sn = c.sequenceLSTM(one, x, h, s, backwards)
 			} else {
-				y, hn, sn = c.unrolled(one, x, h, s, backwards, lengths, step)
+				y, hn, sn = c.unrolled(one, x, h, s, backwards, running, step)
 			}
 			all = append(all, c.Reshape(y, []uint32{d[0], 1, batch, one.units}))
 			last = append(last, c.Reshape(hn, []uint32{1, batch, one.units}))
@@ -94,6 +86,37 @@ func recurrent(gates int64, initial []string, step func(c *conversion, k *cell, 
 			}
 			c.define(k, c.To(y, nn.Operand{Type: c.Operand(c.x(0)).Type}))
 		}
+	}
+}
+
+// running are, per step, the sequences that have not ended there, as truth values [batch, 1], by their lengths in input 4;
+// nil where all sequences have all steps.
+func (c *conversion) running(steps int64, batch uint32) func(step int64) uint32 {
+	if !c.has(4) {
+		return nil
+	}
+	column := []uint32{batch, 1}
+	if x := c.raw(4); !c.IsConst(x) {
+		ends := c.Reshape(x, column)
+		return func(step int64) uint32 {
+			return c.Compare(nn.OpGreater, ends, c.Int32Shaped([]uint32{1, 1}, []int64{step}))
+		}
+	}
+	lengths := c.list(4)
+	if int64(len(lengths)) != int64(batch) || slices.ContainsFunc(lengths, func(n int64) bool { return n < 0 || n > steps }) {
+		c.Failf("lengths %v of %d sequences of %d steps", lengths, batch, steps)
+	}
+	if !slices.ContainsFunc(lengths, func(n int64) bool { return n != steps }) {
+		return nil
+	}
+	return func(step int64) uint32 {
+		on := make([]int64, len(lengths))
+		for b, n := range lengths {
+			if step < n {
+				on[b] = 1
+			}
+		}
+		return c.As(c.Int32Shaped(column, on), nn.TensorBool8)
 	}
 }
 
@@ -176,7 +199,7 @@ func (c *conversion) cell(k, directions int, gates int64, initial []string) *cel
 
 // plain reports whether the cell is the one that NNAPI's LSTM has.
 func (k *cell) plain(gates int64) bool {
-	return gates == 4 && !k.coupled && slices.Equal(k.activations, []string{"Sigmoid", "Tanh", "Tanh"}) && k.clip == 0
+	return gates == 4 && !k.coupled && slices.EqualFunc(k.activations, []string{"Sigmoid", "Tanh", "Tanh"}, strings.EqualFold) && k.clip == 0
 }
 
 // gate is a part of a list of gates.
@@ -224,7 +247,7 @@ func (c *conversion) sequenceLSTM(k *cell, x, h, s uint32, backwards bool) (y, h
 }
 
 // unrolled computes the steps one after the other. A sequence that has ended keeps its state and outputs zeros.
-func (c *conversion) unrolled(k *cell, x, h, s uint32, backwards bool, lengths []int64, step func(c *conversion, k *cell, x, h, s uint32) (uint32, uint32)) (y, hn, sn uint32) {
+func (c *conversion) unrolled(k *cell, x, h, s uint32, backwards bool, running func(step int64) uint32, step func(c *conversion, k *cell, x, h, s uint32) (uint32, uint32)) (y, hn, sn uint32) {
 	d := c.Dims(x)
 	if d[0] > maxSteps {
 		c.Refusef("a sequence of %d steps, at most %d can be unrolled", d[0], maxSteps)
@@ -238,16 +261,9 @@ func (c *conversion) unrolled(k *cell, x, h, s uint32, backwards bool, lengths [
 		one := c.Reshape(c.Slice(x, []int64{int64(t), 0, 0}, []int64{1, int64(d[1]), int64(d[2])}), d[1:])
 		nh, ns := step(c, k, one, h, s)
 		given := nh
-		if lengths != nil {
-			on := make([]int64, len(lengths))
-			for b, n := range lengths {
-				if int64(t) < n {
-					on[b] = 1
-				}
-			}
-			there := c.As(c.Int32Shaped([]uint32{d[1], 1}, on), nn.TensorBool8)
+		if running != nil {
 			full := []uint32{d[1], k.units}
-			there = c.BroadcastTo(there, full)
+			there := c.BroadcastTo(running(int64(t)), full)
 			float := nn.Operand{Type: nn.TensorFloat32}
 			given = c.Emit(nn.OpSelect, float, there, nh, c.filled(float, full, 0))
 			nh = c.Emit(nn.OpSelect, float, there, nh, h)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/refcpu/hostop/resample"
 )
 
@@ -70,12 +71,30 @@ func (c *conversion) sampling() resample.Sampling {
 }
 
 // resize changes the size of all axes, one after the other but by NNAPI's operation where
-// height and width change as it does.
+// height and width change as it does. Integers between integers are cut off, as the standard's own implementation does.
 func (c *conversion) resize(list []resample.Axis, s resample.Sampling) {
 	c.refuse(resample.Check(list))
+	as := none
+	if v := c.v(0); s.Mode != "nearest" && !v.quantized() {
+		if x := c.form(v, real, v.imageOnly()); c.Operand(x).Type.IsQuant8() || c.Operand(x).Type == nn.TensorInt32 {
+			as = x
+			c.in[0] = c.valueAs(map[bool]int{false: real, true: realImage}[v.imageOnly()], c.As(c.plain(x), nn.TensorFloat32), v.rank)
+		}
+	}
+	y, form := c.resized(list, s)
+	if as != none {
+		y = c.As(y, nn.TensorInt32)
+		if t := c.Operand(as).Type; t.IsQuant8() {
+			y = c.Bytes(y, t)
+		}
+	}
+	c.defineMoved(0, y, form)
+}
+
+// resized is input 0 in other sizes, and the form that it has.
+func (c *conversion) resized(list []resample.Axis, s resample.Sampling) (uint32, int) {
 	if y, form, ok := c.resizedImage(list, s); ok {
-		c.defineMoved(0, y, form)
-		return
+		return y, form
 	}
 	if s.Mode == "nearest" {
 		x, form := c.moved(true)
@@ -86,8 +105,7 @@ func (c *conversion) resize(list []resample.Axis, s resample.Sampling) {
 				x = c.GatherAxis(x, a, c.Int32Tensor(idx...))
 			}
 		}
-		c.defineMoved(0, x, form)
-		return
+		return x, form
 	}
 	x := c.reals(0)
 	for a := range list {
@@ -97,7 +115,7 @@ func (c *conversion) resize(list []resample.Axis, s resample.Sampling) {
 			x = c.alongMatrix(x, a, m, list[a].Bias(s))
 		}
 	}
-	c.define(0, x)
+	return x, real
 }
 
 // alongMatrix multiplies an axis with a matrix [out, in] and adds a bias [out].
@@ -155,32 +173,40 @@ func (c *conversion) sameTarget(v *value) bool {
 
 // matches reports whether NNAPI's operation with its two flags treats an axis as s does.
 func (c *conversion) matches(axis *resample.Axis, s resample.Sampling, corners, centers bool) bool {
-	theirs := *axis
-	theirs.Scale = float64(axis.Out) / float64(axis.In)
-	how := resample.Sampling{Mode: s.Mode, Coordinates: "asymmetric", Nearest: "floor"}
-	switch {
-	case corners:
-		how.Coordinates, how.Nearest = "align_corners", "round_prefer_ceil"
-	case centers && s.Mode == "nearest":
-		how.Coordinates = "tf_half_pixel_for_nn"
-	case centers:
-		how.Coordinates = "half_pixel"
-	}
+	theirs := opspec.Resize{H: int(axis.In), OutH: int(axis.Out), W: 1, OutW: 1, AlignCorners: corners, Center: centers}
 	if s.Mode == "nearest" {
-		a, err := axis.NearestIndices(s)
+		places, err := axis.NearestIndices(s)
 		c.refuse(err)
-		b, err := theirs.NearestIndices(how)
-		return err == nil && slices.Equal(a, b)
+		rows, _ := theirs.Nearest()
+		for i, row := range rows {
+			if places == nil && row != i || places != nil && int64(row) != places[i] {
+				return false
+			}
+		}
+		return true
 	}
-	a, err := axis.Weights(s)
+	m, err := axis.Weights(s)
 	c.refuse(err)
-	b, err := theirs.Weights(how)
-	if err != nil || len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if math.Abs(float64(a[i]-b[i])) > 1e-6 {
-			return false
+	rows, _ := theirs.Bilinear()
+	for i := range axis.Out {
+		for k := range axis.In {
+			want := 0.0
+			if int(k) == rows.Lo[i] {
+				want += 1 - float64(rows.Frac[i])
+			}
+			if int(k) == rows.Hi[i] {
+				want += float64(rows.Frac[i])
+			}
+			got := 0.0
+			switch {
+			case m != nil:
+				got = float64(m[i*axis.In+k])
+			case i == k:
+				got = 1
+			}
+			if math.Abs(got-want) > 1e-6 {
+				return false
+			}
 		}
 	}
 	return true

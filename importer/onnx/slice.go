@@ -285,7 +285,7 @@ func pad(c *conversion) {
 	case "constant":
 		c.padConstant(pads)
 	case "reflect":
-		c.padIndexed(shape, pads, func(i, n int64) int64 {
+		c.padIndexed(pads, func(i, n int64) int64 {
 			if n == 1 {
 				return 0
 			}
@@ -293,9 +293,9 @@ func pad(c *conversion) {
 			return min(i, 2*n-2-i)
 		})
 	case "edge":
-		c.padIndexed(shape, pads, func(i, n int64) int64 { return min(max(i, 0), n-1) })
+		c.padIndexed(pads, func(i, n int64) int64 { return min(max(i, 0), n-1) })
 	case "wrap":
-		c.padIndexed(shape, pads, func(i, n int64) int64 { return (i%n + n) % n })
+		c.padIndexed(pads, func(i, n int64) int64 { return (i%n + n) % n })
 	default:
 		c.Refusef("the mode %q", mode)
 	}
@@ -378,16 +378,17 @@ func (c *conversion) cropped(x uint32, pads [][2]int64) uint32 {
 	return c.Slice(x, begin, size)
 }
 
-// padIndexed pads by a gather: at returns the source element along each axis.
-func (c *conversion) padIndexed(shape []uint32, pads [][2]int64, at func(i, n int64) int64) {
+// padIndexed pads by a gather: at returns the source element along each axis, of those that negative paddings leave.
+func (c *conversion) padIndexed(pads [][2]int64, at func(i, n int64) int64) {
 	x, form := c.moved(true)
+	x = c.cropped(x, pads)
 	for a, p := range pads {
 		if p == [2]int64{} {
 			continue
 		}
-		n := int64(shape[a])
+		n := int64(c.Dims(x)[a])
 		total := n + p[0] + p[1]
-		if total < 1 || total > 1<<24 {
+		if total > 1<<24 {
 			c.Failf("paddings %v of %d elements", p, n)
 		}
 		list := make([]int64, total)

@@ -149,37 +149,42 @@ func Check(list []Axis) error {
 	return nil
 }
 
-// At is the coordinate of element i of the result in the tensor.
+// At is the coordinate of element i of the result in the tensor. It is computed in float32, as scales are stored and as
+// ONNX Runtime computes it: 13 / 2.6 is 5 then, while the float64 of the stored scale makes it 5.0000002, which ceil
+// rounds to 6.
 func (s *Axis) At(i int64, mode string) (x float64, ok bool) {
-	v := float64(i)
+	v, in, out, scale := float32(i), float32(s.In), float32(s.Out), float32(s.Scale)
+	center := func() float32 { return float32((v+0.5)/scale) - 0.5 }
+	var at float32
 	switch mode {
 	case "half_pixel":
-		x = (v+0.5)/s.Scale - 0.5
+		at = center()
 	case "half_pixel_symmetric":
-		adjusted := float64(s.Out) / (s.Scale * float64(s.In))
-		x = float64(s.In)/2*(1-adjusted) + (v+0.5)/s.Scale - 0.5
+		adjusted := out / float32(scale*in)
+		at = float32(float32(in/2*(1-adjusted))+float32((v+0.5)/scale)) - 0.5
 	case "pytorch_half_pixel":
 		if s.Out > 1 {
-			x = (v+0.5)/s.Scale - 0.5
+			at = center()
 		}
 	case "tf_half_pixel_for_nn":
-		x = (v + 0.5) / s.Scale
+		at = (v + 0.5) / scale
 	case "align_corners": // by the length before it is rounded down, as the standard's tests have it
-		if length := s.Scale * float64(s.In); s.Out > 1 {
-			x = v * float64(s.In-1) / (length - 1)
+		if length := float32(scale * in); s.Out > 1 {
+			at = v * (in - 1) / (length - 1)
 		}
 	case "asymmetric":
-		x = v / s.Scale
+		at = v / scale
 	case "tf_crop_and_resize":
+		start, end := float32(s.Start), float32(s.End)
 		if s.Out > 1 {
-			x = s.Start*float64(s.In-1) + v*(s.End-s.Start)*float64(s.In-1)/float64(s.Out-1)
+			at = float32(start*(in-1)) + float32(v*(end-start)*(in-1))/(out-1)
 		} else {
-			x = 0.5 * (s.Start + s.End) * float64(s.In-1)
+			at = 0.5 * (start + end) * (in - 1)
 		}
 	default:
 		return 0, false
 	}
-	return x, true
+	return float64(at), true
 }
 
 // nearestOf is the element that a place is rounded to.
