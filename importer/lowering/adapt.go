@@ -17,7 +17,8 @@ import (
 //   - an output whose quantization the operation fixes is rounded once to the file's (see adaptQuantization);
 //   - 8-bit quantized operands are computed in float32, 16-bit ones always are;
 //   - booleans are computed in int32, float16 in float32;
-//   - int32 is computed in float32, moved data in two exact halves.
+//   - int32 is computed in float32, moved data in two exact halves; what compositions of INT32 operations do exactly is no
+//     matter of this function: see Reduce, BatchMatmul, CumSum and Scatter.
 //
 // ok is false when the operation needs no adaptation.
 func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (results []uint32, ok bool) {
@@ -49,6 +50,9 @@ func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 	if key == nn.TensorInt32 && !sixteen && movesData(op) {
 		return g.inHalves(op, row, outs, in), true
 	}
+	if key == nn.TensorInt32 && !sixteen && op == nn.OpRelu {
+		return []uint32{g.To(g.Binary(nn.OpMaximum, in[0], g.Int32Number(0)), outs[0])}, true
+	}
 	data := row.KeySlots(len(in))
 	converted := slices.Clone(in)
 	for i, x := range in {
@@ -73,7 +77,7 @@ func (g *Graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 func movesData(op nn.OperationType) bool {
 	switch op {
 	case nn.OpConcatenation, nn.OpTranspose, nn.OpPad, nn.OpSqueeze, nn.OpStridedSlice, nn.OpBatchToSpaceNd, nn.OpSpaceToBatchNd,
-		nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpChannelShuffle:
+		nn.OpDepthToSpace, nn.OpSpaceToDepth, nn.OpChannelShuffle, nn.OpResizeNearestNeighbor:
 		return true
 	}
 	return false

@@ -140,10 +140,13 @@ func (g *Graph) Gelu(x uint32, approximate bool) uint32 {
 	return g.Binary(nn.OpMul, g.Binary(nn.OpMul, x, g.Binary(nn.OpAdd, erf, g.Like(x, 1))), g.Like(x, 0.5))
 }
 
-// CumSum sums along an axis up to each element: a product with a triangular matrix.
+// CumSum sums along an axis up to each element: a product with a triangular matrix, of integers by shifts.
 func (g *Graph) CumSum(x uint32, axis int, exclusive, reverse bool) uint32 {
 	dims := g.Dims(x)
 	n := int(dims[axis])
+	if g.whole(x) {
+		return g.shiftedSums(x, axis, exclusive, reverse)
+	}
 	if n > 2048 {
 		g.Refusef("it sums %d elements, this composition supports 2048", n)
 	}
@@ -164,5 +167,35 @@ func (g *Graph) CumSum(x uint32, axis int, exclusive, reverse bool) uint32 {
 	y := g.Emit(nn.OpFullyConnected, nn.Operand{Type: nn.TensorFloat32}, g.Reshape(rows, []uint32{outer * inner, uint32(n)}),
 		g.FloatTensor([]uint32{uint32(n), uint32(n)}, weights), g.FloatTensor([]uint32{uint32(n)}, make([]float32, n)), g.Int32Scalar(0))
 	y = g.Transpose(g.Reshape(y, []uint32{outer, inner, uint32(n)}), 0, 2, 1)
+	return g.Reshape(y, dims)
+}
+
+// shiftedSums is CumSum by adding what lies 1, 2, 4, .. elements before, exact modulo 2^32.
+func (g *Graph) shiftedSums(x uint32, axis int, exclusive, reverse bool) uint32 {
+	dims := g.Dims(x)
+	outer, n, inner := uint32(nn.Elements(dims[:axis])), int64(dims[axis]), uint32(nn.Elements(dims[axis+1:]))
+	integer := nn.Operand{Type: nn.TensorInt32}
+	shifted := func(x uint32, by int64) uint32 {
+		from, kept := int64(0), max(n-by, 0)
+		zeros := g.Filled(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{outer, uint32(n - kept), inner}}, 0)
+		if kept == 0 {
+			return zeros
+		}
+		if reverse {
+			from = by
+		}
+		parts := []uint32{zeros, g.Slice(x, []int64{0, from, 0}, []int64{int64(outer), kept, int64(inner)})}
+		if reverse {
+			slices.Reverse(parts)
+		}
+		return g.Concat(integer, 1, parts...)
+	}
+	y := g.Reshape(x, []uint32{outer, uint32(n), inner})
+	if exclusive {
+		y = shifted(y, 1)
+	}
+	for by := int64(1); by < n; by *= 2 {
+		y = g.Binary(nn.OpAdd, y, shifted(y, by))
+	}
 	return g.Reshape(y, dims)
 }

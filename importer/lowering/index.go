@@ -63,15 +63,69 @@ func (g *Graph) Diagonal(o nn.Operand, rows, cols uint32) uint32 {
 	return g.As(g.Int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
 }
 
-// Scatter adds rows [n, inner] to rows that the indices [n] name: a product with the one-hot matrix of the indices.
-func (g *Graph) Scatter(idx, rows uint32, n, inner, total uint32) uint32 {
+// named is whether row i of [total, n] is what index k of [n] names.
+func (g *Graph) named(idx uint32, n, total uint32) uint32 {
 	if uint64(n)*uint64(total) > 1<<24 {
 		g.Refusef("it scatters %d rows into %d", n, total)
 	}
-	hit := g.Compare(nn.OpEqual, g.Reshape(g.Iota(int(total)), []uint32{total, 1}), g.Reshape(idx, []uint32{1, n}))
-	named := g.As(hit, nn.TensorFloat32)
-	out := nn.Operand{Type: nn.TensorFloat32}
-	return g.Emit(nn.OpBatchMatmul, out, named, g.As(g.Reshape(rows, []uint32{n, inner}), nn.TensorFloat32), g.BoolScalar(false), g.BoolScalar(false))
+	return g.Compare(nn.OpEqual, g.Reshape(g.Iota(int(total)), []uint32{total, 1}), g.Reshape(idx, []uint32{1, n}))
+}
+
+// partBits are how many bits of an integer Scatter sums at a time: 2^13 of them fit the 24 bits that reals hold exactly.
+const partBits = 11
+
+// Scatter adds rows [n, inner] to rows that the indices [n] name: a product with the one-hot matrix of the indices.
+// Integers are summed in three parts, exact where at most 8,192 rows meet.
+func (g *Graph) Scatter(idx, rows uint32, n, inner, total uint32) uint32 {
+	hit := g.As(g.named(idx, n, total), nn.TensorFloat32)
+	product := func(rows uint32) uint32 {
+		rows = g.As(g.Reshape(rows, []uint32{n, inner}), nn.TensorFloat32)
+		return g.Emit(nn.OpBatchMatmul, nn.Operand{Type: nn.TensorFloat32}, hit, rows, g.BoolScalar(false), g.BoolScalar(false))
+	}
+	if !g.whole(rows) {
+		return product(rows)
+	}
+	base, sum := g.Int32Number(1<<partBits), None
+	for k := range 3 {
+		part := rows
+		if k < 2 {
+			upper := g.FloorDiv(rows, base)
+			part, rows = g.Binary(nn.OpSub, rows, g.Binary(nn.OpMul, upper, base)), upper
+		}
+		part = g.As(product(part), nn.TensorInt32)
+		if sum == None {
+			sum = part
+		} else {
+			sum = g.Binary(nn.OpAdd, sum, g.Binary(nn.OpMul, part, g.Int32Number(1<<(k*partBits))))
+		}
+	}
+	return sum
+}
+
+// Replace puts rows [n, inner] into rows [total, inner] of x at the places that indices [n] name, of equal ones the last:
+// every row of the result is a row of x or one of the rows.
+func (g *Graph) Replace(x, idx, rows uint32, n, inner, total uint32) uint32 {
+	all := g.Concat(*g.Operand(x), 0, g.Reshape(x, []uint32{total, inner}), g.Reshape(rows, []uint32{n, inner}))
+	if list, ok := g.Ints(idx); ok {
+		from := make([]int64, total)
+		for i := range from {
+			from[i] = int64(i)
+		}
+		for k, at := range list {
+			if at < 0 || at >= int64(total) {
+				g.Failf("place %d of %d", at, total)
+			}
+			from[at] = int64(total) + int64(k)
+		}
+		return g.GatherAxis(all, 0, g.Int32Tensor(from...))
+	}
+	hit := g.As(g.named(idx, n, total), nn.TensorFloat32)
+	last := g.Binary(nn.OpMul, hit, g.As(g.Binary(nn.OpAdd, g.Iota(int(n)), g.Int32Number(1)), nn.TensorFloat32))
+	last = g.As(g.Emit(nn.OpReduceMax, nn.Operand{Type: nn.TensorFloat32}, last, g.Int32Tensor(1), g.BoolScalar(false)), nn.TensorInt32)
+	replaced := g.Binary(nn.OpAdd, last, g.Int32Number(int64(total)-1))
+	integer := nn.Operand{Type: nn.TensorInt32}
+	from := g.Emit(nn.OpSelect, integer, g.Compare(nn.OpEqual, last, g.Int32Number(0)), g.Iota(int(total)), replaced)
+	return g.GatherAxis(all, 0, from)
 }
 
 // OneHot compares indices with a count along a new axis: on where they agree, off elsewhere.

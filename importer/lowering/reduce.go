@@ -39,9 +39,19 @@ func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int
 			shape = append(shape, d)
 		}
 	}
+	fold, known := folds[op]
+	wholes := g.whole(x) && out.Type == nn.TensorInt32 && out.Scale == 0
 	switch {
 	case len(axes) == 0:
 		return x
+	case wholes && known:
+		return g.Reshape(g.folded(fold, x, axes), shape)
+	case wholes && op == nn.OpMean: // the quotient is cut off
+		n := int64(1)
+		for _, a := range axes {
+			n *= int64(dims[a])
+		}
+		return g.Reshape(g.TruncDiv(g.folded(nn.OpAdd, x, axes), g.Int32Number(n)), shape)
 	case len(dims) > 4:
 		return g.reduceMerged(op, out, x, axes, shape)
 	}
@@ -50,6 +60,34 @@ func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int
 		g.SetShape(y, shape)
 	}
 	return y
+}
+
+// folds are the operations of two elements that reductions repeat. NNAPI reduces reals, which hold integers up to 2^24
+// alone, but has these for INT32.
+var folds = map[nn.OperationType]nn.OperationType{
+	nn.OpReduceSum: nn.OpAdd, nn.OpReduceProd: nn.OpMul, nn.OpReduceMax: nn.OpMaximum, nn.OpReduceMin: nn.OpMinimum,
+}
+
+// folded reduces integers exactly: the first half of an axis meets the second, until one element is left.
+func (g *Graph) folded(op nn.OperationType, x uint32, axes []int64) uint32 {
+	dims := slices.Clone(g.Dims(x))
+	for _, a := range axes {
+		flat := []uint32{uint32(nn.Elements(dims[:a])), dims[a], uint32(nn.Elements(dims[a+1:]))}
+		x = g.Reshape(x, flat)
+		part := func(from, n uint32) uint32 {
+			return g.Slice(x, []int64{0, int64(from), 0}, []int64{int64(flat[0]), int64(n), int64(flat[2])})
+		}
+		for flat[1] > 1 {
+			half := flat[1] / 2
+			next := g.Binary(op, part(0, half), part(half, half))
+			if flat[1]%2 == 1 {
+				next = g.Concat(nn.Operand{Type: nn.TensorInt32}, 1, next, part(2*half, 1))
+			}
+			x, flat[1] = next, half+flat[1]%2
+		}
+		dims[a] = 1
+	}
+	return x
 }
 
 // reduceMerged reduces more than four dimensions: axes side by side are one axis, the middle of three; others are

@@ -51,7 +51,11 @@ func activation(op nn.OperationType) func(*conversion) {
 			return
 		}
 		x, form := c.operand()
-		y := c.Unary(op, c.asReals(x))
+		y := x
+		if op != nn.OpRelu || c.Operand(x).Type != nn.TensorInt32 {
+			y = c.asReals(x)
+		}
+		y = c.Unary(op, y)
 		c.defineMoved(0, c.To(y, *c.Operand(x)), form)
 	}
 }

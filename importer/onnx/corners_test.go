@@ -159,6 +159,64 @@ var corners = []corner{
 		return n.add("RNN", []string{n.given(onnxfile.Float, []int64{2, 2, 1}, 1, 2, 3, 4), w, w, "", l}, attribute("hidden_size", 1),
 			&onnxfile.Attribute{Name: "activations", Type: onnxfile.AttributeStrings, Strings: []string{"relu"}})
 	}, onnxfile.Float, []int64{2, 1, 2, 1}, []float64{1, 2, 0, 6}},
+	{"a sum of great integers", 13, func(n *network) string {
+		return n.add("ReduceSum", []string{n.given(onnxfile.Int32, []int64{1, 5}, 1<<24+1, 1<<30, 1, -1<<29, 1), n.ints(1)}, attribute("keepdims", 0))
+	}, onnxfile.Int32, []int64{1}, []float64{1<<30 - 1<<29 + 1<<24 + 3}},
+	{"a mean of great integers", 13, func(n *network) string {
+		return n.add("ReduceMean", []string{n.given(onnxfile.Int32, []int64{2, 2}, 1<<30, 1<<25+1, 1, -1<<26)}, attribute("axes", []int64{0}), attribute("keepdims", 0))
+	}, onnxfile.Int32, []int64{2}, []float64{1 << 29, -(1<<24 - 1)}},
+	{"a norm of integers", 13, func(n *network) string {
+		return n.add("ReduceL1", []string{n.given(onnxfile.Int32, []int64{2}, 1<<24+1, -1<<25)}, attribute("keepdims", 0))
+	}, onnxfile.Int32, nil, []float64{1<<25 + 1<<24 + 1}},
+	{"a product of integers", 13, func(n *network) string {
+		return n.add("MatMul", []string{n.given(onnxfile.Int32, []int64{1, 2}, 1<<13+1, 3), n.given(onnxfile.Int32, []int64{2, 2}, 1<<13+1, 2, 5, 7)})
+	}, onnxfile.Int32, []int64{1, 2}, []float64{1<<26 + 1<<14 + 16, 1<<14 + 23}},
+	{"a sum of products of integers", 13, func(n *network) string {
+		return n.add("Einsum", []string{n.given(onnxfile.Int32, []int64{2}, 1<<13+1, 3), n.given(onnxfile.Int32, []int64{2}, 1<<13+1, 5)}, attribute("equation", "i,i"))
+	}, onnxfile.Int32, nil, []float64{1<<26 + 1<<14 + 16}},
+	{"sums so far of great integers", 14, func(n *network) string {
+		x := n.given(onnxfile.Int32, []int64{2, 3}, 1<<25+1, 1<<26+1, 7, 1, 2, 3)
+		return n.add("CumSum", []string{x, n.whole(onnxfile.Int32, 1)}, attribute("exclusive", 1), attribute("reverse", 1))
+	}, onnxfile.Int32, []int64{2, 3}, []float64{1<<26 + 8, 7, 0, 5, 3, 0}},
+	{"a scatter beside infinities", 13, func(n *network) string {
+		x, at := n.given(onnxfile.Float, []int64{3}, 1, math.Inf(-1), 3), n.given(onnxfile.Int64, []int64{1}, -1)
+		return n.add("ScatterElements", []string{x, at, n.given(onnxfile.Float, []int64{1}, math.Inf(1))})
+	}, onnxfile.Float, []int64{3}, []float64{1, math.Inf(-1), math.Inf(1)}},
+	{"a scatter of great integers", 16, func(n *network) string {
+		x, at := n.given(onnxfile.Int32, []int64{3}, 1<<25+1, 2, -1<<29-1), n.given(onnxfile.Int64, []int64{3}, 0, 2, 0)
+		return n.add("ScatterElements", []string{x, at, n.given(onnxfile.Int32, []int64{3}, 1<<24+1, 1<<30+1, 1)}, attribute("reduction", "add"))
+	}, onnxfile.Int32, []int64{3}, []float64{1<<25 + 1<<24 + 3, 2, 1 << 29}},
+	{"a greatest of great integers", 18, func(n *network) string {
+		x, at := n.given(onnxfile.Int32, []int64{2}, math.MinInt32, 1<<24+1), n.given(onnxfile.Int64, []int64{2}, 1, 1)
+		return n.add("ScatterElements", []string{x, at, n.given(onnxfile.Int32, []int64{2}, 1<<24+3, 5)}, attribute("reduction", "max"))
+	}, onnxfile.Int32, []int64{2}, []float64{math.MinInt32, 1<<24 + 3}},
+	{"the least integer", 11, func(n *network) string {
+		y := n.add("TopK", []string{n.given(onnxfile.Int32, []int64{3}, 5, math.MinInt32, 7), n.ints(2)}, attribute("largest", 0))
+		node := n.graph.Nodes[len(n.graph.Nodes)-1]
+		node.Outputs = append(node.Outputs, "places")
+		return y
+	}, onnxfile.Int32, []int64{2}, []float64{math.MinInt32, 5}},
+	{"a great integer above zero", 14, func(n *network) string {
+		return n.add("Relu", []string{n.given(onnxfile.Int32, []int64{2}, 1<<24+1, -1<<24-1)})
+	}, onnxfile.Int32, []int64{2}, []float64{1<<24 + 1, 0}},
+	{"a pad of a great integer", 13, func(n *network) string {
+		return n.add("Pad", []string{n.given(onnxfile.Int32, []int64{1}, 3), n.ints(1, 0), n.whole(onnxfile.Int32, 1<<30+1)})
+	}, onnxfile.Int32, []int64{2}, []float64{1<<30 + 1, 3}},
+	{"bytes whose products are great together", 13, func(n *network) string {
+		full := make([]byte, 301)
+		for i := range full {
+			full[i] = 255
+		}
+		x := n.constant(&onnxfile.Tensor{Type: onnxfile.Uint8, Dims: []int64{301, 1}, Raw: full})
+		a := n.add("Expand", []string{n.given(onnxfile.Uint8, []int64{1, 1}, 255), n.ints(1, 301)})
+		return n.add("MatMulInteger", []string{a, x})
+	}, onnxfile.Int32, []int64{1, 1}, []float64{255 * 255 * 301}},
+	{"a norm of windows that reach beyond the image", 18, func(n *network) string {
+		return n.add("LpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 4}, 1, 3, 4, 5)}, attribute("kernel_shape", []int64{3}), attribute("strides", []int64{2}), attribute("ceil_mode", 1), attribute("p", 1))
+	}, onnxfile.Float, []int64{1, 1, 2}, []float64{8, 9}},
+	{"a norm of the third power", 13, func(n *network) string {
+		return n.add("GlobalLpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 3}, -3, 4, 5)}, attribute("p", 3))
+	}, onnxfile.Float, []int64{1, 1, 1}, []float64{6}},
 	{"a loss of logits", 13, func(n *network) string {
 		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
 		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))

@@ -89,9 +89,16 @@ func implicitResult(left string) string {
 //	batch: in both and needed later;  summed: in both alone;  rows, columns: in one and needed later
 func einsum(c *conversion) {
 	operands, ranks := make([]uint32, len(c.in)), make([]int, len(c.in))
+	whole := true
 	for i := range operands {
-		operands[i] = c.asReals(c.x(i))
+		operands[i] = c.number(c.x(i))
 		ranks[i] = c.Rank(operands[i])
+		whole = whole && c.Operand(operands[i]).Type == nn.TensorInt32
+	}
+	if !whole {
+		for i, x := range operands {
+			operands[i] = c.asReals(x)
+		}
 	}
 	e, err := parseEquation(c.text("equation", ""), ranks)
 	c.Check(err)

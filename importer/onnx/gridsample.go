@@ -83,10 +83,10 @@ func (c *conversion) tapsAlong(a *gridAxis, place uint32) []tap {
 	if mode == "nearest" {
 		at = c.RoundEven(at)
 	}
-	switch a.padding {
-	case "border":
+	switch {
+	case a.padding == "border" && mode != "cubic" && mode != "bicubic": // whose taps beyond the image are elements of its border
 		at = c.Clamp(at, 0, size-1)
-	case "reflection":
+	case a.padding == "reflection":
 		at = c.reflected(a, at)
 	}
 	low := c.Unary(nn.OpFloor, at)

@@ -35,10 +35,10 @@ func sampled(image []float32, h, w int, x, y float64, mode, padding string, corn
 		if mode == "nearest" {
 			v = math.RoundToEven(v)
 		}
-		switch padding {
-		case "border":
+		switch {
+		case padding == "border" && mode != "cubic": // as PyTorch and ONNX Runtime: pixels beyond the border count
 			v = min(max(v, 0), float64(n-1))
-		case "reflection":
+		case padding == "reflection":
 			v = mirrored(v, low, float64(n-1)-low)
 		}
 		place[k] = v

@@ -179,28 +179,30 @@ func gatherND(c *conversion) {
 	c.defineMoved(0, c.Reshape(y, slices.Concat(di[:len(di)-1], shape[batch+int(m):])), form)
 }
 
-// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or reduces them with what is there. Sums and
-// replaced rows are products with the one-hot matrix of the places, whose sum marks the rows to replace; other
-// reductions are of all rows for each place, of which those for other places are neutral.
+// scattered puts rows [n, inner] into rows [total, inner] of x at places [n], or reduces them with what is there. Sums are
+// products with the one-hot matrix of the places; other reductions are of all rows for each place, of which those for
+// other places are neutral.
 func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32, mode string) uint32 {
-	o := *c.Operand(x)
-	base := c.As(c.plain(c.Reshape(x, []uint32{total, inner})), nn.TensorFloat32)
+	o, shape := *c.Operand(x), c.Dims(x)
+	if mode == "none" {
+		return c.Reshape(c.Replace(x, at, c.To(c.reshaped(rows, []uint32{n, inner}), o), n, inner, total), shape)
+	}
+	base, rows := c.plain(c.Reshape(x, []uint32{total, inner})), c.plain(rows)
+	if o.Type != nn.TensorInt32 && !o.Type.IsQuant8() {
+		base = c.As(base, nn.TensorFloat32)
+	}
+	rows = c.As(rows, c.Operand(base).Type)
 	var y uint32
 	switch how, reduced := combinings[mode]; {
 	case reduced:
 		y = c.Binary(how.with, base, c.reducedRows(at, rows, n, inner, total, how))
 	case mode == "add":
-		y = c.Binary(nn.OpAdd, base, c.Scatter(at, c.plain(rows), n, inner, total))
-	case mode == "none":
-		c.distinct(at)
-		hit := c.Scatter(at, c.BroadcastTo(c.reshaped(c.Real(1), []uint32{1, 1}), []uint32{n, 1}), n, 1, total)
-		taken := c.BroadcastTo(c.Compare(nn.OpGreater, hit, c.Real(0.5)), []uint32{total, inner})
-		y = c.Emit(nn.OpSelect, nn.Operand{Type: nn.TensorFloat32}, taken, c.Scatter(at, c.plain(rows), n, inner, total), base)
+		y = c.Binary(nn.OpAdd, base, c.Scatter(at, rows, n, inner, total))
 	default:
 		c.Refusef("the reduction %q", mode)
 	}
-	if y = c.Reshape(y, c.Dims(x)); o.Type.IsQuant8() {
-		return c.Wrapped(c.As(y, nn.TensorInt32), o.Type)
+	if y = c.Reshape(y, shape); o.Type.IsQuant8() {
+		return c.Wrapped(y, o.Type)
 	}
 	return c.To(y, o)
 }
@@ -209,13 +211,14 @@ func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32, mode 
 type combining struct {
 	all, with nn.OperationType
 	neutral   float32
+	whole     int64 // the neutral integer
 }
 
 // combinings says how Scatter's modes that are no sums combine values.
 var combinings = map[string]combining{
-	"mul": {nn.OpReduceProd, nn.OpMul, 1},
-	"max": {nn.OpReduceMax, nn.OpMaximum, float32(math.Inf(-1))},
-	"min": {nn.OpReduceMin, nn.OpMinimum, float32(math.Inf(1))},
+	"mul": {nn.OpReduceProd, nn.OpMul, 1, 1},
+	"max": {nn.OpReduceMax, nn.OpMaximum, float32(math.Inf(-1)), math.MinInt32},
+	"min": {nn.OpReduceMin, nn.OpMinimum, float32(math.Inf(1)), math.MaxInt32},
 }
 
 // reducedRows reduces the rows [n, inner] of each of total places.
@@ -225,25 +228,16 @@ func (c *conversion) reducedRows(at, rows, n, inner, total uint32, how combining
 	}
 	full := []uint32{total, n, inner}
 	hit := c.Compare(nn.OpEqual, c.Reshape(c.Iota(int(total)), []uint32{total, 1}), c.Reshape(at, []uint32{1, n}))
-	every := c.BroadcastTo(c.As(c.plain(c.Reshape(rows, []uint32{1, n, inner})), nn.TensorFloat32), full)
-	float := nn.Operand{Type: nn.TensorFloat32}
-	chosen := c.choose(c.BroadcastTo(c.Reshape(hit, []uint32{total, n, 1}), full), every, c.filled(float, full, how.neutral))
-	return c.Reduce(how.all, float, chosen, []int64{1}, false)
-}
-
-// distinct checks that constant places differ: of equal ones only the last would count.
-func (c *conversion) distinct(at uint32) {
-	list, ok := c.Ints(at)
-	if !ok {
-		return
+	every := c.BroadcastTo(c.Reshape(rows, []uint32{1, n, inner}), full)
+	out := nn.Operand{Type: c.Operand(rows).Type}
+	var neutral uint32
+	if out.Type == nn.TensorInt32 {
+		neutral = c.BroadcastTo(c.Int32Tensor(how.whole), full)
+	} else {
+		neutral = c.filled(out, full, how.neutral)
 	}
-	seen := map[int64]bool{}
-	for _, v := range list {
-		if seen[v] {
-			c.Failf("place %d is written twice", v)
-		}
-		seen[v] = true
-	}
+	chosen := c.choose(c.BroadcastTo(c.Reshape(hit, []uint32{total, n, 1}), full), every, neutral)
+	return c.Reduce(how.all, out, chosen, []int64{1}, false)
 }
 
 func scatterND(c *conversion) {

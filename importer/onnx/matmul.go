@@ -89,6 +89,18 @@ func (c *conversion) matmul(a uint32, b *value, integers bool, t target, bias ui
 	return c.squeezed(c.BatchMatmul(out, a, w, false, false), rowOnly, columnOnly)
 }
 
+// wholeProduct is a product of matrices or vectors of INT32.
+func (c *conversion) wholeProduct(a, b uint32) uint32 {
+	row, column := c.Rank(a) == 1, c.Rank(b) == 1
+	if row {
+		a = c.reshaped(a, append([]uint32{1}, c.Dims(a)...))
+	}
+	if column {
+		b = c.reshaped(b, append(slices.Clone(c.Dims(b)), 1))
+	}
+	return c.squeezed(c.BatchMatmul(nn.Operand{Type: nn.TensorInt32}, a, b, false, false), row, column)
+}
+
 // squeezed drops the dimensions added to vectors.
 func (c *conversion) squeezed(y uint32, row, column bool) uint32 {
 	d := slices.Clone(c.Dims(y))
@@ -102,6 +114,12 @@ func (c *conversion) squeezed(y uint32, row, column bool) uint32 {
 }
 
 func matMul(c *conversion) {
+	if a, b := c.v(0), c.v(1); !a.quantized() && !b.quantized() {
+		if x, y := c.number(c.raw(0)), c.number(c.raw(1)); c.Operand(x).Type == nn.TensorInt32 && c.Operand(y).Type == nn.TensorInt32 {
+			c.define(0, c.wholeProduct(x, y))
+			return
+		}
+	}
 	if t, ok := c.quantizableProduct(); ok {
 		b := c.quant(c.v(1), false)
 		rank2 := c.Rank(b) == 2
@@ -168,8 +186,17 @@ func gemm(c *conversion) {
 		}
 		c.Refusef("its weights are quantized per input")
 	}
-	a = c.asReals(c.number(a))
-	b = c.As(c.number(b), c.Operand(a).Type)
+	a, b = c.number(a), c.number(b)
+	if c.Operand(a).Type == nn.TensorInt32 && c.Operand(b).Type == nn.TensorInt32 && alpha == 1 && (beta == 1 || beta == 0) {
+		y := c.wholeProduct(a, c.transposed(b, []int{1, 0}))
+		if c.has(2) && beta == 1 {
+			y = c.Binary(nn.OpAdd, y, c.raw(2))
+		}
+		c.define(0, y)
+		return
+	}
+	a = c.asReals(a)
+	b = c.As(b, c.Operand(a).Type)
 	float := nn.Operand{Type: c.Operand(a).Type}
 	bias, rest := none, none
 	if c.has(2) && beta != 0 {

@@ -212,7 +212,7 @@ func (c *conversion) average(x uint32, w window, countPads bool, out nn.Operand)
 	return c.Emit(nn.OpAveragePool2D, out, c.pooled(x, w)...)
 }
 
-// lpPool is the root of the sum of powers: the average times how many there are.
+// lpPool is the root of the sum of powers, to which what a window has beyond the image adds nothing.
 func lpPool(c *conversion) {
 	if c.isVolume() {
 		poolVolume("LpPool")(c)
@@ -222,30 +222,45 @@ func lpPool(c *conversion) {
 	rank := len(c.shape(v))
 	w := c.window(rank, nil)
 	p := c.int("p", 2)
-	if p != 1 && p != 2 {
-		c.Refusef("this composition supports p = 1 and 2")
-	}
 	x := c.asReals(c.number(c.form(v, real, true)))
-	x = c.norm(x, p)
+	c.resolve(&w, c.heightWidth(x))
+	c.ceil(&w, c.heightWidth(x))
+	x = c.padded(c.norm(x, p), w.pads)
+	w.pads = [2][2]int64{}
 	y := none
 	if w.dilation == [2]int64{1, 1} {
-		y = c.average(x, w, true, *c.Operand(x))
+		y = c.Emit(nn.OpAveragePool2D, *c.Operand(x), c.pooled(x, w)...)
+		y = c.Binary(nn.OpMul, y, c.Like(y, float32(w.kernel[0]*w.kernel[1])))
 	} else {
-		y = c.averageOfShifts(x, w, true)
+		y = c.shifts(nn.OpAdd, x, w)
 	}
-	y = c.Binary(nn.OpMul, y, c.Like(y, float32(w.kernel[0]*w.kernel[1])))
-	if p == 2 {
-		y = c.Unary(nn.OpSqrt, y)
-	}
-	c.defineAs(0, realImage, y, rank)
+	c.defineAs(0, realImage, c.root(y, p), rank)
 }
 
-// norm is the summand of a norm: |x| or x^2.
+// norm is the summand of a norm: |x|^p.
 func (c *conversion) norm(x uint32, p int64) uint32 {
-	if p == 1 {
-		return c.Unary(nn.OpAbs, x)
+	switch {
+	case p < 1:
+		c.Failf("p is %d", p)
+	case p == 2:
+		return c.Binary(nn.OpMul, x, x)
 	}
-	return c.Binary(nn.OpMul, x, x)
+	x = c.Unary(nn.OpAbs, x)
+	if p == 1 {
+		return x
+	}
+	return c.Binary(nn.OpPow, x, c.Like(x, float32(p)))
+}
+
+// root is what a sum of such summands is the norm's power of.
+func (c *conversion) root(x uint32, p int64) uint32 {
+	switch p {
+	case 1:
+		return x
+	case 2:
+		return c.Unary(nn.OpSqrt, x)
+	}
+	return c.Binary(nn.OpPow, x, c.Like(x, 1/float32(p)))
 }
 
 func globalPool(op nn.OperationType) func(*conversion) {
@@ -282,16 +297,10 @@ func (c *conversion) globalPool(op nn.OperationType, x uint32, image bool, out n
 
 func globalLpPool(c *conversion) {
 	p := c.int("p", 2)
-	if p != 1 && p != 2 {
-		c.Refusef("this composition supports p = 1 and 2")
-	}
 	v := c.v(0)
 	image := v.imageOnly()
 	x := c.asReals(c.number(c.form(v, real, image)))
-	y := c.globalPool(nn.OpReduceSum, c.norm(x, p), image, *c.Operand(x))
-	if p == 2 {
-		y = c.Unary(nn.OpSqrt, y)
-	}
+	y := c.root(c.globalPool(nn.OpReduceSum, c.norm(x, p), image, *c.Operand(x)), p)
 	form := real
 	if image {
 		form = realImage

@@ -1,8 +1,10 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -216,7 +218,7 @@ func qlinearConcat(c *conversion) {
 }
 
 // centered is an 8-bit input less the zero point of another, in float32, which holds the
-// sums of such products exactly up to 2^24.
+// sums of such products exactly up to 2^24: see wholeSums.
 func (c *conversion) centered(k, zero int) uint32 {
 	x := c.As(c.asInt32(k), nn.TensorFloat32)
 	if !c.has(zero) {
@@ -241,15 +243,86 @@ func (c *conversion) centered(k, zero int) uint32 {
 	return c.Binary(nn.OpSub, x, z)
 }
 
+// maxExact is the greatest sum that float32 holds exactly with all smaller ones.
+const maxExact = 1 << 24
+
+// exactTerms are how many elements of weights along an axis, each with n products, surely sum exactly in float32 when they
+// meet bytes less a zero point: all, where the constant weights of each result are small together.
+func (c *conversion) exactTerms(w uint32, axis, results int, n uint32) uint32 {
+	d := c.Dims(w)
+	list, ok := c.floatsOf(w)
+	if !ok || len(list) == 0 {
+		return max(maxExact/(255*255*max(n, 1)), 1)
+	}
+	sums, largest := make([]float64, d[results]), 1.0
+	inner := int(nn.Elements(d[results+1:]))
+	for i, v := range list {
+		size := math.Abs(float64(v))
+		largest = max(largest, size)
+		sums[i/inner%len(sums)] += size
+	}
+	if 255*slices.Max(sums) <= maxExact {
+		return d[axis]
+	}
+	return max(uint32(maxExact/(255*largest*float64(n))), 1)
+}
+
+// wholeSums are sums of products of integers, in parts along an axis of x and of weights each of which is exact; n products
+// belong to an element of that axis, and results is the axis of weights that the sums have too.
+func (c *conversion) wholeSums(x, w uint32, xAxis, wAxis, results int, n uint32, sum func(x, w uint32) uint32) uint32 {
+	terms := c.Dims(w)[wAxis]
+	most := c.exactTerms(w, wAxis, results, n)
+	y := none
+	for from := uint32(0); from < terms; from += most {
+		count := min(most, terms-from)
+		part := c.As(sum(c.span(x, xAxis, from, count), c.span(w, wAxis, from, count)), nn.TensorInt32)
+		if y == none {
+			y = part
+		} else {
+			y = c.Binary(nn.OpAdd, y, part)
+		}
+	}
+	return y
+}
+
+// span is a part of a tensor along an axis.
+func (c *conversion) span(x uint32, axis int, from, n uint32) uint32 {
+	d := c.Dims(x)
+	if from == 0 && n == d[axis] {
+		return x
+	}
+	begin, size := make([]int64, len(d)), lowering.Signed(d)
+	begin[axis], size[axis] = int64(from), int64(n)
+	return c.Slice(x, begin, size)
+}
+
 func convInteger(c *conversion) {
 	if c.has(3) && nn.Elements(c.shape(c.v(3))) != 1 {
 		c.Refusef("its weights have a zero point per channel")
 	}
-	p := c.convolution(c.valueOf(c.centered(0, 2)), c.valueOf(c.centered(1, 3)), nil)
-	c.defineAs(0, realImage, c.As(c.conv(p), nn.TensorInt32), p.rank)
+	x, w := c.centered(0, 2), c.centered(1, 3)
+	dx, d := c.Dims(x), c.Dims(w)
+	if c.int("group", 1) != 1 || len(d) < 3 || len(dx) != len(d) || dx[1] != d[1] { // few products each, or shapes that are refused
+		p := c.convolution(c.valueOf(x), c.valueOf(w), nil)
+		c.defineAs(0, realImage, c.As(c.conv(p), nn.TensorInt32), p.rank)
+		return
+	}
+	rank := 0
+	y := c.wholeSums(x, w, 1, 1, 0, uint32(nn.Elements(d[2:])), func(x, w uint32) uint32 {
+		p := c.convolution(c.valueOf(x), c.valueOf(w), nil)
+		rank = p.rank
+		return c.conv(p)
+	})
+	c.defineAs(0, realImage, y, rank)
 }
 
 func matMulInteger(c *conversion) {
 	a, b := c.centered(0, 2), c.centered(1, 3)
-	c.define(0, c.As(c.matmul(a, c.valueOf(b), false, target{}, none), nn.TensorInt32))
+	product := func(a, b uint32) uint32 { return c.matmul(a, c.valueOf(b), false, target{}, none) }
+	da, db := c.Dims(a), c.Dims(b)
+	if ra, rb := len(da), len(db); ra > 1 && rb > 1 && da[ra-1] == db[rb-2] {
+		c.define(0, c.wholeSums(a, b, ra-1, rb-2, rb-1, 1, product))
+		return
+	}
+	c.define(0, c.As(product(a, b), nn.TensorInt32))
 }

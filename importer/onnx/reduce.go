@@ -15,12 +15,12 @@ var reduceOperators = []operator{
 	{name: "ReduceProd", inputs: [2]int{1, 2}, convert: reduction(nn.OpReduceProd)},
 	{name: "ReduceMax", inputs: [2]int{1, 2}, convert: reduction(nn.OpReduceMax)},
 	{name: "ReduceMin", inputs: [2]int{1, 2}, convert: reduction(nn.OpReduceMin)},
-	{name: "ReduceL1", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 { return sum(c.Unary(nn.OpAbs, x)) })},
-	{name: "ReduceL2", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 {
+	{name: "ReduceL1", inputs: [2]int{1, 2}, convert: composed(true, func(c *conversion, x uint32, sum reducer) uint32 { return sum(c.Unary(nn.OpAbs, x)) })},
+	{name: "ReduceL2", inputs: [2]int{1, 2}, convert: composed(false, func(c *conversion, x uint32, sum reducer) uint32 {
 		return c.Unary(nn.OpSqrt, sum(c.Binary(nn.OpMul, x, x)))
 	})},
-	{name: "ReduceSumSquare", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 { return sum(c.Binary(nn.OpMul, x, x)) })},
-	{name: "ReduceLogSum", inputs: [2]int{1, 2}, convert: composed(func(c *conversion, x uint32, sum reducer) uint32 { return c.Unary(nn.OpLog, sum(x)) })},
+	{name: "ReduceSumSquare", inputs: [2]int{1, 2}, convert: composed(true, func(c *conversion, x uint32, sum reducer) uint32 { return sum(c.Binary(nn.OpMul, x, x)) })},
+	{name: "ReduceLogSum", inputs: [2]int{1, 2}, convert: composed(false, func(c *conversion, x uint32, sum reducer) uint32 { return c.Unary(nn.OpLog, sum(x)) })},
 	{name: "ReduceLogSumExp", inputs: [2]int{1, 2}, convert: reduceLogSumExp},
 	{name: "ArgMax", inputs: [2]int{1, 1}, convert: argument(nn.OpArgmax)},
 	{name: "ArgMin", inputs: [2]int{1, 1}, convert: argument(nn.OpArgmin)},
@@ -161,12 +161,17 @@ func greatest(t nn.OperandType) float32 {
 	return math.MaxFloat32
 }
 
-// composed is a reduction of sums of reals.
-func composed(f func(c *conversion, x uint32, sum reducer) uint32) func(*conversion) {
+// composed is a reduction of sums, of reals unless it keeps whole numbers whole.
+func composed(whole bool, f func(c *conversion, x uint32, sum reducer) uint32) func(*conversion) {
 	return func(c *conversion) {
 		keep := c.flag("keepdims", 1)
 		reduce, form, ok := c.reducing(keep)
-		x := c.asReals(c.number(c.narrow(c.form(c.v(0), real, form == realImage))))
+		x := c.number(c.narrow(c.form(c.v(0), real, form == realImage)))
+		if whole {
+			x = c.plain(x)
+		} else {
+			x = c.asReals(x)
+		}
 		y := f(c, x, func(x uint32) uint32 {
 			if !ok {
 				return x
@@ -200,7 +205,15 @@ func argument(op nn.OperationType) func(*conversion) {
 	}
 }
 
-// topK: NNAPI returns the greatest of the last axis in order; the least are those of -x.
+// opposite has the reverse order of x: -x, of integers -1 - x, which all of them have.
+func (c *conversion) opposite(x uint32) uint32 {
+	if c.Operand(x).Type == nn.TensorInt32 {
+		return c.Binary(nn.OpSub, c.Int32Number(-1), x)
+	}
+	return c.Unary(nn.OpNeg, x)
+}
+
+// topK: NNAPI returns the greatest of the last axis in order; the least are those of the opposite.
 func topK(c *conversion) {
 	x := c.plain(c.x(0))
 	shape := c.Dims(x)
@@ -214,7 +227,7 @@ func topK(c *conversion) {
 	}
 	least := !c.flag("largest", 1)
 	if least {
-		x = c.Unary(nn.OpNeg, x)
+		x = c.opposite(x)
 	}
 	perm := make([]int, len(shape))
 	for i := range perm {
@@ -231,7 +244,7 @@ func topK(c *conversion) {
 		y = c.transposed(c.Reshape(y, kept), perm)
 		if i == 0 {
 			if least {
-				y = c.Unary(nn.OpNeg, y)
+				y = c.opposite(y)
 			}
 			y = c.integral(c.x(0), y)
 		}

@@ -321,6 +321,12 @@ func (c *conversion) padConstant(pads [][2]int64) {
 		return
 	}
 	o := *c.Operand(x)
+	if o.Type == nn.TensorInt32 && c.has(2) { // which float32 may not hold
+		from := c.Int32Number(c.one(2))
+		y := c.Pad(o, c.Binary(nn.OpSub, x, from), pads, none)
+		c.defineMoved(0, c.Binary(nn.OpAdd, y, from), form)
+		return
+	}
 	if o.Type.IsQuant8() && form&^1 == real {
 		value = (value - float32(o.ZeroPoint)) * o.Scale // of the integers
 	} else if o.Type.IsQuant8() && !representable(o, value) {

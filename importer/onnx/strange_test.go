@@ -277,6 +277,9 @@ var strange = []oddity{
 		n.out(n.add("IsInf", []string{n.add("Div", []string{n.in(onnxfile.Float, 6), n.scalar(0)})}, attribute("detect_negative", 0)), onnxfile.Bool)
 	}},
 	{"a size", 13, func(n *network) { n.in(onnxfile.Float, 6); n.out(n.add("Size", []string{"x0"}), onnxfile.Int64) }},
+	{"cubic samples at a border", 20, func(n *network) {
+		n.out(n.add("GridSample", []string{n.in(onnxfile.Float, 1, 1, 4, 4), n.in(onnxfile.Float, 1, 2, 3, 2)}, attribute("mode", "cubic"), attribute("padding_mode", "border")))
+	}},
 	{"a part of a shape", 15, func(n *network) {
 		n.out(n.add("Shape", []string{n.in(onnxfile.Float, 6, 2, 3)}, attribute("start", -2)), onnxfile.Int64)
 	}},

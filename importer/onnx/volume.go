@@ -218,9 +218,6 @@ func poolVolume(op string) func(*conversion) {
 		x, p := c.asReals(c.x(0)), c.int("p", 2)
 		d, plane := c.depth(nil)
 		if op == "LpPool" { // the root of the sum of the planes' sums
-			if p != 1 && p != 2 {
-				c.Refusef("this composition supports p = 1 and 2")
-			}
 			x = c.norm(x, p)
 			plane["p"] = &onnxfile.Attribute{Name: "p", Type: onnxfile.AttributeInt, Int: 1}
 		}
@@ -241,8 +238,8 @@ func poolVolume(op string) func(*conversion) {
 				}
 				y = c.Binary(nn.OpMul, y, c.Like(y, 1/float32(n)))
 			}
-			if result[i] = c.real(c.standard(op, plane, c.valueOf(y)), false); op == "LpPool" && p == 2 {
-				result[i] = c.Unary(nn.OpSqrt, result[i])
+			if result[i] = c.real(c.standard(op, plane, c.valueOf(y)), false); op == "LpPool" {
+				result[i] = c.root(result[i], p)
 			}
 		}
 		c.stacked(result)
