@@ -72,6 +72,7 @@ type ExternalPart struct {
 type ExternalCost struct {
 	TimeUS   float64 `json:"time_us"`
 	EnergyUJ float64 `json:"energy_uj"`
+	WakeUS   float64 `json:"wake_us"` // more of the first on an engine that has run nothing yet; 0 of parts
 }
 
 // ExternalJob is a Job.
@@ -207,7 +208,7 @@ func (p *Problem) external() *ExternalProblem {
 		if !c.Runs() {
 			return nil
 		}
-		return &ExternalCost{float64(c.LatencyFs) / 1e9, c.EnergyPJ / 1e6}
+		return &ExternalCost{float64(c.LatencyFs) / 1e9, c.EnergyPJ / 1e6, float64(c.WakeFs) / 1e9}
 	}
 	for i := range p.Costs {
 		n := ExternalNetwork{Model: p.Scenario.Networks[i].Model, Quantized: i < len(p.Quantized) && p.Quantized[i]}

@@ -2,7 +2,9 @@ package scenario
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // aosp lets Android's runtime divide each network by itself, as if it were alone.
@@ -49,6 +51,37 @@ func (single) Name() string { return "single" }
 func (single) Plan(p *Problem) (plan Plan, err error) {
 	for i := range p.Costs {
 		plan.Routes = append(plan.Routes, Route{p.fastest(i)})
+	}
+	return plan, nil
+}
+
+// only gives every network one engine, as an application does that creates all its interpreters with one delegate: what the
+// engine does not run, the CPU runs.
+type only struct{ device string }
+
+func (o only) Name() string { return singlePrefix + o.device }
+
+// CheckDevices returns an error that names the first strategy for an engine which is none of those given.
+func CheckDevices(strategies []Strategy, devices []string) error {
+	for _, s := range strategies {
+		if o, ok := s.(only); ok && !slices.Contains(devices, o.device) {
+			return fmt.Errorf("scenario: strategy %s: no such device; there are %s", o.Name(), strings.Join(devices, ", "))
+		}
+	}
+	return nil
+}
+
+func (o only) Plan(p *Problem) (plan Plan, err error) {
+	if err := CheckDevices([]Strategy{o}, p.Devices); err != nil {
+		return Plan{}, err
+	}
+	d := slices.Index(p.Devices, o.device)
+	for i := range p.Costs {
+		route := Route{d}
+		if cpu := slices.Index(p.Devices, "cpu"); !p.Costs[i][d].Runs() && cpu >= 0 {
+			route[0] = cpu
+		}
+		plan.Routes = append(plan.Routes, route)
 	}
 	return plan, nil
 }

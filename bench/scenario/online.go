@@ -17,7 +17,7 @@ func (o online) Plan(*Problem) (Plan, error) { return Plan{Scheduler: o.next}, n
 
 // Rest is the cost of all that is left of a job on an engine.
 func (s *State) Rest(j *Job, device int) Cost {
-	return s.Cost(j.Network, j.Part, s.parts(j.Network), device)
+	return s.Now(j.Network, j.Part, s.parts(j.Network), device)
 }
 
 // first is the whole waiting job for which less holds against all others that the device runs.
@@ -73,12 +73,12 @@ func band(s *State, device int) Choice {
 
 // endsFirst reports whether no engine ends the parts of a job until one before this engine does.
 func (s *State) endsFirst(j *Job, to, device int) bool {
-	own := s.Cost(j.Network, j.Part, to, device)
+	own := s.Now(j.Network, j.Part, to, device)
 	if !own.Runs() {
 		return false
 	}
 	for d := range s.Devices {
-		c := s.Cost(j.Network, j.Part, to, d)
+		c := s.Now(j.Network, j.Part, to, d)
 		if c.Runs() && max(s.FreeFs[d], s.NowFs)+c.LatencyFs < s.NowFs+own.LatencyFs {
 			return false
 		}

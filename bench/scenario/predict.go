@@ -34,10 +34,11 @@ func (p *Problem) better(x, y *Prediction) bool {
 }
 
 // Predict serves the jobs on engines with the costs that each network has alone, those of a contended plan times their
-// slow-downs. An engine with a fixed plan serves the highest priority first and then in the order of arrivals; a network
+// slow-downs; the first on an engine wakes it. An engine with a fixed plan serves the highest priority first and then in the
+// order in which jobs reach its queue; a network
 // that the runtime divides has the cost that it has divided, and counts on the engine with the most of its work.
 func Predict(p *Problem, plan Plan) Prediction {
-	x := predictor{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices))}, scheduler: plan.Scheduler, routes: plan.Routes, active: make([]activity, len(p.Devices))}
+	x := predictor{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices)), Asleep: asleep(len(p.Devices))}, scheduler: plan.Scheduler, routes: plan.Routes, active: make([]activity, len(p.Devices))}
 	if x.scheduler == nil {
 		x.scheduler = newQueues(p, plan.Routes)
 	}
@@ -107,6 +108,7 @@ func (x *predictor) begin() {
 		if !cost.Runs() {
 			continue
 		}
+		x.Asleep[d] = false
 		x.FreeFs[d], x.EnergyPJ = x.NowFs+cost.LatencyFs, x.EnergyPJ+cost.EnergyPJ
 		x.active[d] = activity{busy: true, job: x.indices[c.Job], rest: j, left: float64(cost.LatencyFs), factor: 1}
 		x.active[d].rest.Part = to
@@ -114,12 +116,16 @@ func (x *predictor) begin() {
 	}
 }
 
-// cost is what some parts cost by the plan on an engine.
+// cost is what some parts cost by the plan on an engine as it is.
 func (x *predictor) cost(network, from, to, device int) Cost {
 	if x.routes != nil && x.routes[network][0] == Divided {
-		return x.divided(network).Cost
+		c := x.divided(network).Cost
+		if x.Asleep[device] {
+			c.LatencyFs += c.WakeFs
+		}
+		return c
 	}
-	return x.Cost(network, from, to, device)
+	return x.Now(network, from, to, device)
 }
 
 // end is the part behind some parts of a job, 0 for all that is left.
@@ -194,6 +200,11 @@ func (x *predictor) finish(device int) {
 // queues is a fixed plan as a scheduler: the stages of each network.
 type queues [][]stage
 
+// reaches is when a job reaches the queue of an engine: those that arrive at once in the order of the software before it.
+func (s *State) reaches(j *Job, device int) int64 {
+	return j.ArrivalFs + s.Costs[j.Network][device].LeadFs
+}
+
 func newQueues(p *Problem, routes []Route) (q queues) {
 	for i, r := range routes {
 		q = append(q, p.stages(i, r))
@@ -207,7 +218,10 @@ func (q queues) Next(s *State, device int) Choice {
 	for i := range s.Waiting {
 		j := &s.Waiting[i]
 		for _, x := range q[j.Network] {
-			if x.device == device && j.Part >= x.from && j.Part < x.to && (best.Job < 0 || j.Priority > s.Waiting[best.Job].Priority) {
+			if x.device != device || j.Part < x.from || j.Part >= x.to {
+				continue
+			}
+			if best.Job < 0 || cmp.Or(cmp.Compare(j.Priority, s.Waiting[best.Job].Priority), cmp.Compare(s.reaches(&s.Waiting[best.Job], device), s.reaches(j, device))) > 0 {
 				best = Choice{i, x.to - j.Part}
 			}
 		}

@@ -164,6 +164,7 @@ func (r *Runner) alone(p *Problem, network, device int) (DividedCost, error) {
 	defer r.Machine.Exact()
 	w := &r.Workloads[network]
 	var latency, energy []float64
+	lead := int64(0)
 	busy := make([]int64, len(p.Devices))
 	_, err = r.Machine.RunConcurrent(func(client *devices.Client) error {
 		for i := range p.Jobs {
@@ -176,7 +177,7 @@ func (r *Runner) alone(p *Problem, network, device int) (DividedCost, error) {
 				return err
 			}
 			res.AddShared()
-			latency, energy = append(latency, float64(res.LatencyFs)), append(energy, res.EnergyPJ)
+			latency, energy, lead = append(latency, float64(res.LatencyFs)), append(energy, res.EnergyPJ), leadFs(res)
 			for k := range res.Parts {
 				if d := slices.Index(p.Devices, res.Parts[k].Device); d >= 0 {
 					busy[d] += res.Parts[k].EngineFs
@@ -191,9 +192,21 @@ func (r *Runner) alone(p *Problem, network, device int) (DividedCost, error) {
 	if len(latency) == 0 {
 		return refused("it does not arrive")
 	}
+	first := latency[0]
 	slices.Sort(latency)
 	slices.Sort(energy)
-	return DividedCost{Cost{LatencyFs: int64(quantile(latency, 0.5)), EnergyPJ: quantile(energy, 0.5)}, slices.Index(busy, slices.Max(busy))}, nil
+	median := quantile(latency, 0.5)
+	return DividedCost{Cost{LatencyFs: int64(median), EnergyPJ: quantile(energy, 0.5), WakeFs: max(0, int64(first-median)), LeadFs: lead}, slices.Index(busy, slices.Max(busy))}, nil
+}
+
+// leadFs is the time of an execution's software before it queues for an engine; that of binder is of both ways, for all alike.
+func leadFs(res *nnrt.Result) (fs int64) {
+	for i := range res.Chain {
+		if slices.Contains(chainLead[:], res.Chain[i].Name) {
+			fs += res.Chain[i].TimeFs
+		}
+	}
+	return fs
 }
 
 // aloneJobs is how many inferences the cost of a network alone is the median of.
@@ -223,7 +236,7 @@ func (r *Runner) Simulate(p *Problem, plan Plan) (*Run, error) {
 			clients = append(clients, func(c *devices.Client) error { return x.arrive(c, i, plan.Routes[i]) })
 		}
 	} else {
-		q := &queue{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices))}, scheduler: plan.Scheduler, busy: make([]bool, len(p.Devices))}
+		q := &queue{State: State{Problem: p, FreeFs: make([]int64, len(p.Devices)), Asleep: asleep(len(p.Devices))}, scheduler: plan.Scheduler, busy: make([]bool, len(p.Devices))}
 		clients = append(clients, func(c *devices.Client) error { return x.schedule(c, q) })
 	}
 	_, err := r.Machine.RunConcurrent(clients...)
@@ -326,8 +339,10 @@ func (d *Done) note(run *Run, res *nnrt.Result, nowFs, aloneFs int64) {
 	}
 }
 
-// chainQueue is the name of the wait for an engine in a chain.
+// chainQueue is the name of the wait for an engine in a chain, chainLead are those of the software before it.
 const chainQueue = "queue"
+
+var chainLead = [...]string{"runtime", "binder", "burst", "map", "clean", "rpc"}
 
 // finish checks the result of a job.
 func (x *execution) finish(job int, res *nnrt.Result) {
@@ -403,7 +418,8 @@ func (x *execution) dispatch(c *devices.Client, q *queue) error {
 		job, j := q.indices[next.Job], q.Waiting[next.Job]
 		q.Waiting, q.indices = slices.Delete(q.Waiting, next.Job, next.Job+1), slices.Delete(q.indices, next.Job, next.Job+1)
 		of := piece{j.Network, j.Part, j.end(q.Problem, next.Parts)}
-		cost := q.Cost(of.network, of.from, of.to, device)
+		cost := q.Now(of.network, of.from, of.to, device)
+		q.Asleep[device] = false
 		q.FreeFs[device], q.busy[device] = q.NowFs+cost.LatencyFs, true
 		client, err := c.Go(func(c hal.Client) error { return x.serve(c.(*devices.Client), q, job, of, device) })
 		if err != nil {

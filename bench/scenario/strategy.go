@@ -12,7 +12,12 @@ import (
 type Cost struct {
 	LatencyFs int64 // 0: the engine does not run it
 	EnergyPJ  float64
-	Reason    string // why it does not
+	// WakeFs is how much longer the first inference takes: on an engine that has run nothing since the phone rested. 0 of parts,
+	// which pay that of their network.
+	WakeFs int64
+	// LeadFs is the time of the software before the inference queues for the engine; it is part of LatencyFs. 0 of parts.
+	LeadFs int64
+	Reason string // why it does not run
 }
 
 // Runs reports whether the engine runs the network.
@@ -68,7 +73,20 @@ type State struct {
 	NowFs   int64
 	Waiting []Job   // in the order of their arrivals; of those that have begun, the rest, in the order in which their last parts ended
 	FreeFs  []int64 // when each engine is free, by the costs of what it runs; in the past where it is idle
+	Asleep  []bool  // engines that have run nothing yet, by device; nil: none
 }
+
+// Now is Cost on an engine as it is: of the first job on one that sleeps with what it costs to be woken.
+func (s *State) Now(network, from, to, device int) Cost {
+	c := s.Cost(network, from, to, device)
+	if c.Runs() && device < len(s.Asleep) && s.Asleep[device] {
+		c.LatencyFs += s.Costs[network][device].WakeFs
+	}
+	return c
+}
+
+// asleep are as many engines that sleep.
+func asleep(devices int) []bool { return slices.Repeat([]bool{true}, devices) }
 
 // Choice is what an idle engine does next.
 type Choice struct {
@@ -105,14 +123,20 @@ var strategies = []Strategy{
 	online{"edf", earliestDeadline}, online{"least-slack", leastSlack}, online{"band", band}, online{"adms", adms},
 }
 
-// Find is the strategy of a name: one of Names, or exec:PROGRAM with arguments separated by spaces.
+// singlePrefix is what the names of strategies with one engine for all networks begin with.
+const singlePrefix = "single:"
+
+// Find is the strategy of a name: one of Names, single:DEVICE, or exec:PROGRAM with arguments separated by spaces.
 func Find(name string) (Strategy, error) {
+	if device, ok := strings.CutPrefix(name, singlePrefix); ok {
+		return only{device}, nil
+	}
 	if command, ok := strings.CutPrefix(name, "exec:"); ok {
 		return newExternal(name, command)
 	}
 	i := slices.IndexFunc(strategies, func(s Strategy) bool { return s.Name() == name })
 	if i < 0 {
-		return nil, fmt.Errorf("no strategy %q; there are %s, exec:PROGRAM%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
+		return nil, fmt.Errorf("no strategy %q; there are %s, single:DEVICE, exec:PROGRAM%s", name, strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 	}
 	return strategies[i], nil
 }

@@ -42,6 +42,7 @@ func TestStrategiesPlan(t *testing.T) {
 		{"aosp", [][]float64{{1, 2}}, []int{Divided}},
 		{"dp", [][]float64{{1, 2}, {4, 3}}, []int{0, 1}},
 		{"single", [][]float64{{1, 2}, {4, 3}, {0, 9}}, []int{0, 1, 1}},
+		{"single:b", [][]float64{{1, 2}, {4, 3}}, []int{1, 1}},
 		{"heft", [][]float64{{3, 4}, {3, 4}}, []int{0, 1}},             // the second would wait on a
 		{"heft", [][]float64{{3, 9}, {3, 9}}, []int{0, 0}},             // waiting is shorter than b
 		{"exact", [][]float64{{6, 7}, {6, 7}}, []int{0, 1}},            // one engine would be late
@@ -52,7 +53,9 @@ func TestStrategiesPlan(t *testing.T) {
 		plan := require.V(require.V(Find(c.name))(t).Plan(p))(t)
 		require.Check(t, slices.EqualFunc(plan.Routes, c.want, func(r Route, d int) bool { return len(r) == 1 && r[0] == d }), "%s of %v: %v, want %v", c.name, c.costs, plan.Routes, c.want)
 	}
-	_, err := Find("lest-slack")
+	_, err := require.V(Find("single:c"))(t).Plan(problem(t, []float64{1, 2}))
+	require.Check(t, err != nil && strings.Contains(err.Error(), "there are a, b"), "%v", err)
+	_, err = Find("lest-slack")
 	require.Check(t, err != nil && strings.Contains(err.Error(), `did you mean "least-slack"?`), "%v", err)
 }
 
@@ -81,7 +84,9 @@ func divide(p *Problem, random *rand.Rand) {
 					c.LatencyFs, c.EnergyPJ = c.LatencyFs+x.LatencyFs-ms(0.05), c.EnergyPJ+x.EnergyPJ
 				}
 			}
-			p.Costs[i][d] = c
+			if p.Costs[i][d] = c; c.Runs() {
+				p.Costs[i][d].WakeFs, p.Costs[i][d].LeadFs = ms(max(0, 3*random.Float64()-1)), ms(0.1*random.Float64())
+			}
 		}
 	}
 }
@@ -195,6 +200,26 @@ func TestPredict(t *testing.T) {
 	p = problem(t, []float64{12, 0})
 	x = Predict(p, Plan{Routes: []Route{{0}}}) // 12, 14 and 16 ms for deadlines of 10
 	require.Check(t, slices.Equal(x.Latency, []int64{ms(12), ms(14), ms(16)}) && x.Missed == 3, "%+v", x)
+}
+
+// TestPredictWake: the first job on each engine takes longer, those that arrive at once run in the order in which they reach its
+// queue, and exact avoids a sleeping engine that would make the first job late.
+func TestPredictWake(t *testing.T) {
+	p := problem(t, []float64{4, 6}, []float64{4, 0})
+	p.Costs[0][0].WakeFs, p.Costs[0][1].WakeFs, p.Costs[0][0].LeadFs = ms(3), ms(5), ms(0.2)
+	x := Predict(p, Plan{Routes: []Route{{0}, {0}}})
+	want := []int64{ms(8), ms(4), ms(8), ms(4), ms(8), ms(4)} // the second network has no lead, and does not pay for the first's wake-up
+	require.Check(t, slices.Equal(x.Latency, want), "%v, want %v", x.Latency, want)
+	x = Predict(p, Plan{Routes: []Route{{1}, {0}}})
+	want = []int64{ms(11), ms(4), ms(7), ms(4), ms(6), ms(4)}
+	require.Check(t, slices.Equal(x.Latency, want) && x.Missed == 1, "%+v, want %v", x, want)
+	plan := require.V(exact{}.Plan(p))(t)
+	require.Check(t, plan.Proven && plan.Routes[0][0] == 0, "%+v", plan)
+	s := &State{Problem: p, FreeFs: []int64{0, 0}, Asleep: []bool{true, true}, Waiting: p.Jobs[:1]}
+	awake := []bool{true, false}
+	require.Check(t, band(s, 1) == idle && band(s, 0) == Choice{}, "engines that both sleep")
+	s.Asleep = awake
+	require.Check(t, band(s, 0) == idle && band(s, 1) == Choice{}, "7 ms on an engine that sleeps, 6 on one that does not")
 }
 
 // TestSchedulers holds what a free engine takes.

@@ -336,6 +336,13 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	pref := try.V(machine.ParsePreference(f.preference))
 	c := try.V(config(a, s))
 	m := try.V(machine.OpenConfig(a, c, pref))
+	var names []string
+	for _, d := range m.Registry.Devices() {
+		names = append(names, d.Name())
+	}
+	if err := scenario.CheckDevices(strategies, names); err != nil {
+		return nil, cli.Usage(err)
+	}
 	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, MaxParts: f.parts, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
 	engines := try.V(networks(a, f, m, r))
 	problem := try.V(r.Measure())
