@@ -57,7 +57,7 @@ func (p *Problem) DeviceName(d int) string {
 }
 
 // Steps are the steps of a plan.
-func (p *Problem) Steps(plan Plan) []Step { return Steps(p.Graph, plan.Device, p.drivers()) }
+func (p *Problem) Steps(plan Plan) []Step { return stepsOf(p.Graph, plan, p.drivers()) }
 
 // control is what the runtime can execute of an operation, nil for others.
 func (p *Problem) control(op int) *Control {

@@ -9,6 +9,9 @@ import (
 // Plan is the result of a strategy.
 type Plan struct {
 	Device []int // per operation
+	// Part keeps operations of different parts in steps of their own, per operation: without it a step takes all that its device can
+	// run next, a join and the branch behind it as well, so that no other device begins before both have ended. nil: one part.
+	Part []int
 	// Sequential forbids that steps overlap, as AOSP's runtime does.
 	Sequential bool
 	// Subgraphs are the plans of what control flow calls that the runtime executes: its
@@ -54,6 +57,9 @@ func (o Objective) Score(latencyFs, energyPJ, intervalFs float64) float64 {
 func (p *Problem) CheckPlan(plan Plan) error {
 	if len(plan.Device) != len(p.Graph.Operations) {
 		return fmt.Errorf("partition: a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
+	}
+	if plan.Part != nil && len(plan.Part) != len(plan.Device) {
+		return fmt.Errorf("partition: a plan with parts of %d operations, there are %d", len(plan.Part), len(plan.Device))
 	}
 	plan = p.complete(plan)
 	for i, d := range plan.Device {

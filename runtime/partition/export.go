@@ -140,7 +140,7 @@ type Fixed struct {
 	plan ExternalPlan
 }
 
-// ReadPlan reads a plan, {"devices": [...]}: the name of a device per operation. name is what the strategy is called. The plan
+// ReadPlan reads a plan, {"devices": [...]}: the name of a device per operation, and "parts" where branches are to overlap. name is what the strategy is called. The plan
 // is checked against a problem by Plan.
 func ReadPlan(name string, data []byte) (*Fixed, error) {
 	if len(data) > maxPlanBytes {
@@ -155,7 +155,7 @@ func ReadPlan(name string, data []byte) (*Fixed, error) {
 
 // Named is a strategy that returns a plan of a problem.
 func (p *Problem) Named(name string, plan Plan) *Fixed {
-	f := &Fixed{name: name}
+	f := &Fixed{name: name, plan: ExternalPlan{Parts: plan.Part}}
 	for _, d := range plan.Device {
 		f.plan.Devices = append(f.plan.Devices, p.DeviceName(d))
 	}
@@ -168,7 +168,7 @@ func (f *Fixed) Name() string { return f.name }
 // Plan implements Strategy. A plan for another number of operations, or with a device that does not support its
 // operation, is an error that names it.
 func (f *Fixed) Plan(p *Problem) (Plan, error) {
-	plan, err := p.named(f.plan.Devices)
+	plan, err := p.named(f.plan)
 	if err != nil {
 		return Plan{}, fmt.Errorf("partition: %s: %w", f.name, err)
 	}

@@ -42,9 +42,11 @@ type ExternalProblem struct {
 	Segments   []externalSegment   `json:"segments"`
 }
 
-// ExternalPlan is the output of a program: the name of a device per operation.
+// ExternalPlan is the output of a program: the name of a device per operation, and optionally the number of its part.
+// Operations of different parts never share a step, so that a branch on another device can begin beside the rest.
 type ExternalPlan struct {
 	Devices []string `json:"devices"`
+	Parts   []int    `json:"parts,omitempty"`
 }
 
 type externalDevice struct {
@@ -127,7 +129,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 	if err != nil {
 		return fail("its answer: %w", err)
 	}
-	plan, err := p.named(answer.Devices)
+	plan, err := p.named(answer)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -152,8 +154,9 @@ func (x *External) run(c *exec.Cmd) error {
 	return err
 }
 
-// named converts names of devices to a plan.
-func (p *Problem) named(names []string) (Plan, error) {
+// named converts names of devices, and parts, to a plan.
+func (p *Problem) named(x ExternalPlan) (Plan, error) {
+	names := x.Devices
 	index := map[string]int{}
 	var known []string
 	for d := range p.Devices {
@@ -164,7 +167,7 @@ func (p *Problem) named(names []string) (Plan, error) {
 	if len(names) != len(p.Graph.Operations) {
 		return Plan{}, fmt.Errorf("it answers for %d operations, there are %d", len(names), len(p.Graph.Operations))
 	}
-	plan := Plan{Device: make([]int, len(names))}
+	plan := Plan{Device: make([]int, len(names)), Part: x.Parts}
 	for i, n := range names {
 		d, ok := index[n]
 		if !ok {

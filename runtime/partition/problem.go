@@ -256,6 +256,12 @@ func planKey(plan Plan) string {
 	if plan.Sequential {
 		b[len(plan.Device)] = 1
 	}
+	if plan.Part != nil {
+		b = append(b, 'p')
+		for _, n := range ranks(plan.Part) {
+			b = append(b, byte(n), byte(n>>8), byte(n>>16))
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(plan.Subgraphs)) {
 		b = append(b, byte(k), byte(k>>8), byte(k>>16))
 		b = append(b, planKey(plan.Subgraphs[k])...)

@@ -51,6 +51,46 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestStepsOfParts: a join and the branch behind it are one step, and the other branch waits for both; in parts of their own the
+// branches begin together.
+func TestStepsOfParts(t *testing.T) {
+	g := NewGraph(graph(nil, []int{0}, []int{0}, []int{1, 2})) // 0 forks into 1 on the CPU and 2 on device 1, which 3 joins
+	device := []int{0, 0, 1, 0}
+	require.Equal(t, []Step{{0, []int{0, 1}}, {1, []int{2}}, {0, []int{3}}}, stepsOf(g, Plan{Device: device}, 2), "without parts")
+	steps := stepsOf(g, Plan{Device: device, Part: []int{7, 90000, 8, 90001}}, 2)
+	require.Equal(t, []Step{{0, []int{0}}, {0, []int{1}}, {1, []int{2}}, {0, []int{3}}}, steps, "with parts")
+	start, end := Schedule(steps, Link(g, steps), []int64{1, 5, 4, 1}, false)
+	require.Check(t, start[1] == 1 && start[2] == 1 && end == 7, "%v, %d", start, end)
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 200 { // every operation is in one step, behind what it reads, whatever the parts
+		n := 2 + random.IntN(9)
+		var inputs [][]int
+		p := Plan{}
+		for i := range n {
+			var from []int
+			for k := range i {
+				if random.IntN(3) == 0 {
+					from = append(from, k)
+				}
+			}
+			inputs, p.Device, p.Part = append(inputs, from), append(p.Device, random.IntN(2)), append(p.Part, random.IntN(3))
+		}
+		done := map[int]bool{}
+		for _, s := range stepsOf(NewGraph(graph(inputs...)), p, 2) {
+			for _, op := range s.Operations {
+				require.Check(t, !done[op] && p.Device[op] == s.Device && p.Part[op] == p.Part[s.Operations[0]], "operation %d of %v in %v", op, p, s)
+				for _, k := range inputs[op] {
+					require.Check(t, done[k], "operation %d before %d: %v", op, k, p)
+				}
+				done[op] = true
+			}
+		}
+		require.Same(t, n, len(done), "operations in steps")
+	}
+	a, b := planKey(Plan{Device: device}), planKey(Plan{Device: device, Part: []int{0, 1, 1, 1}})
+	require.Check(t, a != b && b == planKey(Plan{Device: device, Part: []int{3, 9, 9, 9}}) && b != planKey(Plan{Device: device, Part: []int{0, 1, 1, 2}}), "keys")
+}
+
 // TestSchedule: two steps that read the same input overlap on two devices, the
 // third waits for both; in sequence nothing overlaps.
 func TestSchedule(t *testing.T) {

@@ -181,6 +181,12 @@ func (h *hasher) plan(p partition.Plan) {
 		h.int(int64(d))
 	}
 	h.flag(p.Sequential)
+	if p.Part != nil {
+		h.text("parts")
+	}
+	for _, n := range p.Part {
+		h.int(int64(n))
+	}
 	h.int(int64(len(p.Subgraphs)))
 	for _, k := range slices.Sorted(maps.Keys(p.Subgraphs)) {
 		h.int(int64(k))

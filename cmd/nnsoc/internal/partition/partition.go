@@ -350,7 +350,7 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 			return err
 		}
 		r.entries = append(r.entries, e)
-		known = append(known, partition.Plan{Device: e.plan.Device, Sequential: e.plan.Sequential, Subgraphs: e.plan.Subgraphs})
+		known = append(known, partition.Plan{Device: e.plan.Device, Part: e.plan.Part, Sequential: e.plan.Sequential, Subgraphs: e.plan.Subgraphs})
 		if x.share {
 			p.Seeds = known
 		}
