@@ -37,15 +37,15 @@ function changes() {
     for (const o of r.operations) if (o.index >= 0) types.set(o.type, (types.get(o.type) || 0) + delta(o.time_us));
     const [type, us] = [...types].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))[0] || [];
     const p = el(said, "p", {}, `${r.device}: `);
-    el(p, "b", { class: judged(t) }, word(t, "faster", "slower")); p.append(`, energy `); el(p, "b", { class: judged(e) }, word(e, "less", "more"));
-    p.append(type && Math.abs(us) >= 0.05 ? `; ${type} changed most, ${signed(us, 1)} us.` : ".");
+    el(p, "b", { class: judged(t) }, together(t ? word(t, "faster", "slower") : "as fast")); p.append(`, energy `); el(p, "b", { class: judged(e) }, together(word(e, "less", "more")));
+    say(p, type && Math.abs(us) >= 0.05 ? `; ${type} changed most, ${signed(us, 1)} us.` : ".");
     const before = of(0, r.device), after = of(1, r.device);
     if (!before || !after || before.latency_us === undefined || after.latency_us === undefined) continue;
     const c = el(cards, "div", { class: `card ${judged(t) || ""}` });
     el(c, "div", {}, r.device);
-    const big = el(c, "div", { class: "big" }); el(big, "span", { "data-value": r.latency_us.after }, spell(r.latency_us.after)); el(big, "small", { class: judged(t) }, ` ${signed(t, 1)} %`);
+    const big = el(c, "div", { class: "big" }); el(big, "span", { "data-value": r.latency_us.after }, spell(r.latency_us.after)); el(big, "small", { class: judged(t) }, together(` ${signed(t, 1)} %`));
     for (const n of pairOfBars(c, [before, after])) seen.add(n);
-    el(c, "div", { class: "note" }, `before ${spell(r.latency_us.before)} · ${energy(r.energy_uj.after)}, before ${energy(r.energy_uj.before)}`);
+    say(el(c, "div", { class: "note" }), `before ${spell(r.latency_us.before)} · ${energy(r.energy_uj.after)}, before ${energy(r.energy_uj.before)}`);
   }
   note(s, `Before: ${data.names[0]}, the upper bar. After: ${data.names[1]}, the lower bar.`);
   legendOf(s, seen);
@@ -54,19 +54,19 @@ function changes() {
   const parts = d.runs.flatMap(r => Object.entries(r.latency_parts_us || {}).map(([part, c]) => ({ device: r.device, part, c }))).filter(x => Math.abs(delta(x.c)) >= 0.005).sort((a, b) => Math.abs(delta(b.c)) - Math.abs(delta(a.c)));
   if (parts.length) {
     el(s, "h3", {}, "Parts of the latency that changed");
-    const body = table(s, ["device", { name: "part", text: true }, "time (us)", "before", "change (us)"], "parts"), most = Math.abs(delta(parts[0].c));
+    const body = table(s, ["device", { name: "part", text: true }, "change (us)", "time (us)", "before"], "parts"), most = Math.abs(delta(parts[0].c));
     for (const { device, part, c } of parts) {
       const row = el(body, "tr"); el(row, "th", { scope: "row" }, device); const td = el(row, "td", { class: "text", title: meaning(part) || undefined }); el(td, "i", { class: "dot", style: `background:${partColour(part)}` }); td.append(part);
-      number(row, c.after, 1); number(row, c.before, 1); changed(row, delta(c), 1, most);
+      changed(row, delta(c), 1, most); number(row, c.after, 1); number(row, c.before, 1);
     }
   }
   const still = d.runs.filter(r => !r.operations.length).map(r => r.device);
   for (const r of d.runs.filter(r => r.operations.length)) {
     el(s, "h3", {}, `Operations on ${r.device}: ${r.operations.length} changed, ${r.same_operations} did not`);
-    const body = table(s, ["#", { name: "operation", text: true }, "time (us)", "before", "change (us)", "change (uJ)", "DRAM (bytes)", { name: "because", text: true }]), most = Math.max(...r.operations.map(o => Math.abs(delta(o.time_us))));
+    const body = table(s, ["#", { name: "operation", text: true }, "change (us)", "time (us)", "before", "change (uJ)", "DRAM (bytes)", { name: "because", text: true }]), most = Math.max(...r.operations.map(o => Math.abs(delta(o.time_us))));
     for (const o of r.operations) {
       const row = el(body, "tr", selects(o.index)); el(row, "td", {}, o.index < 0 ? "-" : o.index); el(row, "td", { class: "text", title: meaning(o.type) || undefined }, o.type);
-      number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); changed(row, delta(o.time_us), 1, most); changed(row, delta(o.energy_uj), 1); changed(row, delta(o.dram_bytes), 0);
+      changed(row, delta(o.time_us), 1, most); number(row, o.time_us.after, 1); number(row, o.time_us.before, 1); changed(row, delta(o.energy_uj), 1); changed(row, delta(o.dram_bytes), 0);
       const where = o.device_change[0] === o.device_change[1] ? "" : `${o.device_change[0] || "new"} → ${o.device_change[1] || "gone"} `;
       el(row, "td", { class: "text long" }, where + (o.stall_changes || []).slice(0, 3).map(w => `${w.reason} ${signed(delta(w.time_us), 1)} us`)
         .concat((o.counter_changes || []).slice(0, 2).map(c => `${c.name} ${c.count.before} → ${c.count.after}`)).join(", "));

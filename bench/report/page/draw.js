@@ -20,7 +20,16 @@ function el(parent, tag, attributes, ...children) {
 const section = id => { const s = document.getElementById(id); while (s.children.length > 1) s.lastChild.remove(); return s; };
 const svg = (parent, w, h, label) => el(parent, "svg:svg", { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": label });
 const scroll = parent => el(parent, "div", { class: "scroll", tabindex: 0 }); // the keyboard reaches it
-const note = (parent, text) => el(parent, "p", { class: "note" }, text);
+// together keeps a number and its unit on one line.
+const together = text => text.replace(/(\d) (?=(?:%|us|ms|s|ns|uJ|mJ|J|W|mW|[kMG]?B|MHz|times)(?!\w))/g, "$1\u00a0");
+// say appends a sentence in which numbers stay with their units, and flags whole.
+function say(parent, text) {
+  for (const part of together(text).split(/(--[\w-]+)/)) if (part.startsWith("--")) el(parent, "span", { class: "flag" }, part); else if (part) parent.append(part);
+  return parent;
+}
+const note = (parent, text) => say(el(parent, "p", { class: "note" }), text);
+// plain writes a number with at most four digits that count.
+const plain = x => Number(Number(x).toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 // fixed writes a number with n digits after the point and commas between thousands.
 const fixed = (x, n) => x === undefined || x === null ? "-" : Number(x).toLocaleString("en-US", { minimumFractionDigits: n, maximumFractionDigits: n });
 const sum = list => list.reduce((a, b) => a + b, 0);

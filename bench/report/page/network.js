@@ -23,20 +23,20 @@ function graph() {
   });
   box.addEventListener("wheel", e => { if (e.ctrlKey || e.shiftKey) { resize(state.zoom * (e.deltaY > 0 ? 0.8 : 1.25)); e.preventDefault(); } }, { passive: false });
   box.addEventListener("pointermove", e => { if (e.buttons & 1 && e.pointerType === "mouse") { box.scrollLeft -= e.movementX; box.scrollTop -= e.movementY; } });
-  const width = Math.max((box.clientWidth - 4) / state.zoom, places.width + 20), height = places.layers * BOX.layer + 10, left = (width - places.width) / 2;
+  const width = paper ? places.width + 20 : Math.max((box.clientWidth - 4) / state.zoom, places.width + 20), height = places.layers * BOX.layer + 10, left = (width - places.width) / 2;
   const g = svg(box, width, height, "network");
-  g.setAttribute("width", width * state.zoom); g.setAttribute("height", height * state.zoom);
+  if (!paper) { g.setAttribute("width", width * state.zoom); g.setAttribute("height", height * state.zoom); }
   const of = new Map(ops.map(o => [o.index, o])), top = layer => layer * BOX.layer + 6;
   for (const e of places.edges) {
     let [x, y] = [left + e.at[0][0], top(e.at[0][1]) + BOX.height], d = `M${x} ${y}`;
     for (const [to, layer] of e.at.slice(1)) { const below = top(layer), m = (y + below) / 2; d += `C${x} ${m} ${left + to} ${m} ${left + to} ${below}`; [x, y] = [left + to, below]; }
     const a = of.get(e.from), b = of.get(e.to);
-    el(el(g, "svg:path", { class: "edge", d }), "svg:title", {}, `${a.index} ${a.type} to ${b.index} ${b.type}: ${edgeShapes(a, b)}`);
+    el(el(g, "svg:path", { class: "edge", d, "data-tall": `${top(e.at[0][1])} ${y}` }), "svg:title", {}, `${a.index} ${a.type} to ${b.index} ${b.type}: ${edgeShapes(a, b)}`);
   }
   const { fill, explain } = fillOf(r, ops), shapes = list => (list || []).map(d => d ? `[${d.join(" ")}]` : "?").join(" ");
   for (const o of ops) {
     const at = places.boxes[o.index]; if (!at) continue;
-    const x = left + at[0] - BOX.width / 2, y = top(at[1]), colour = fill(o), node = el(g, "svg:g", { "data-of": o.index });
+    const x = left + at[0] - BOX.width / 2, y = top(at[1]), colour = fill(o), node = el(g, "svg:g", { "data-of": o.index, "data-tall": `${y} ${y + BOX.height}` });
     el(el(node, "svg:rect", { x, y, width: BOX.width, height: BOX.height, rx: 4, class: "node", "data-op": o.index, fill: colour, onclick: () => select(o.index) }), "svg:title", {},
       `${o.index} ${o.type}${nameOf(o) ? " " + nameOf(o) : ""} on ${o.device}: ${fixed(o.time_us, 1)} us, ${fixed(o.energy_uj, 1)} uJ, bound by ${o.bound_by}; ${shapes(o.input_shapes)} to ${shapes(o.output_shapes)}`);
     const style = `fill:${light(colour) ? "#000" : "#fff"};pointer-events:none`;
@@ -44,10 +44,24 @@ function graph() {
     el(node, "svg:text", { x: x + BOX.width - 6, y: y + 14, style, "text-anchor": "end" }, fixed(o.time_us, 1) + " us");
     el(node, "svg:text", { x: x + 6, y: y + 28, style }, clip(`${((o.output_shapes || [])[0] || []).join("×")} ${nameOf(o)}`, BOX.width - 12));
   }
+  if (paper) sheets(box, g, width, height);
   explain(s);
   const first = ops.length && places.boxes[ops[0].index];
   if (first) box.scrollLeft = (left + first[0]) * state.zoom - box.clientWidth / 2;
   fade();
+}
+
+// sheets cuts a network that is taller than a sheet into pieces, beside and below each other, in place of shrinking it.
+function sheets(box, g, width, height) {
+  const TALL = 780, GAP = 8, columns = Math.max(1, Math.floor(PAPER / (width * 0.85))), scale = Math.min(1, (PAPER - GAP * (columns - 1)) / columns / width), layers = Math.floor(TALL / (BOX.layer * scale)) * BOX.layer;
+  if (height * scale <= TALL) return;
+  const pieces = el(box, "div", { class: "sheets" });
+  for (let y = 0; y < height; y += layers) {
+    const h = Math.min(layers, height - y), piece = svg(pieces, width * scale, h * scale, "network");
+    piece.setAttribute("viewBox", `0 ${y} ${width} ${h}`);
+    for (const e of g.children) { const [from, to] = e.dataset.tall.split(" "); if (from < y + h && to > y) piece.append(e.cloneNode(true)); }
+  }
+  g.remove();
 }
 
 // fillOf gives each operation its colour by what the reader has chosen, and says what the colours mean.

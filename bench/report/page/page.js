@@ -28,8 +28,8 @@ const nameOf = o => o.node || o.tensor || "";
 // explained appends a sentence; a stall reason that it names has its meaning.
 function explained(parent, line) {
   const p = el(parent, "p"), m = /^(.* bound by )(\w+)(.*)$/.exec(line);
-  if (!m || !meaning(m[2])) { p.append(line); return; }
-  p.append(m[1]); el(p, "abbr", { title: meaning(m[2]), tabindex: 0 }, m[2]); p.append(m[3]);
+  if (!m || !meaning(m[2])) { say(p, line); return; }
+  say(p, m[1]); el(p, "abbr", { title: meaning(m[2]), tabindex: 0 }, m[2]); say(p, m[3]);
 }
 const share = (o, r) => r.latency_us ? 100 * o.time_us / r.latency_us : undefined;
 // peak is the share of the engine's multiply-accumulates per second, in percent.
@@ -56,7 +56,7 @@ function card(parent, r, seen) {
   const facts = [energy(r.run.energy_uj)];
   if (first !== r) facts.push(`${fixed(first.run.latency_us / r.run.latency_us, 2)} times the speed of ${first.run.device}`);
   if (r.run.first_use) facts.push(`first use ${spell(r.run.first_use.first_us)}`);
-  el(c, "div", { class: "note" }, facts.join(" · "));
+  say(el(c, "div", { class: "note" }), facts.join(" · "));
 }
 
 // answer has the sentences and the runs of each file; sentences that all files share stand once. Where two files are compared, the changes stand above and
@@ -86,14 +86,14 @@ function advice() {
   for (const { a, name } of list) {
     if (data.files.length > 1) el(s, "h3", {}, name);
     note(s, `On ${a.device}: ${spell(a.latency_us)} now. Predicted from the profile, then simulated; more: nnsoc advise.`);
-    const body = table(s, [{ name: "change", text: true }, "predicted", "simulated", "gain (%)", { name: "why", text: true }]);
+    const body = table(s, [{ name: "change", text: true }, "gain (%)", "simulated", "predicted", { name: "why", text: true }]);
     for (const c of a.changes) {
       const row = el(body, "tr"), ok = c.status === "ok";
-      el(row, "td", { class: "text long" }, c.change);
-      el(row, "td", { "data-value": c.predicted_latency_us }, spell(c.predicted_latency_us));
-      el(row, "td", { "data-value": ok ? c.latency_us : undefined }, ok ? spell(c.latency_us) : c.status);
+      say(el(row, "td", { class: "text long" }), c.change);
       number(row, ok ? c.gain_percent : undefined, 1, !ok ? undefined : judged(-c.gain_percent));
-      el(row, "td", { class: "text long" }, c.reason);
+      el(row, "td", { "data-value": ok ? c.latency_us : undefined }, ok ? spell(c.latency_us) : c.status);
+      el(row, "td", { "data-value": c.predicted_latency_us }, spell(c.predicted_latency_us));
+      say(el(row, "td", { class: "text long" }), c.reason);
     }
   }
 }
@@ -112,12 +112,13 @@ function summary() {
   });
   note(s, `Latency: of later results, the caches warm. First use: of a phone that has been idle, after compiling. Speed: relative to ${[...new Set(data.files.map((_, i) => referenceOf(i)).filter(r => r).map(r => r.run.device))].join(", ")}${data.files.length > 1 ? " of the same file" : ""}.`);
   el(s, "h3", {}, "Parts of the latency");
-  const most = Math.max(...timed.map(r => r.run.latency_us), 0), seen = new Set(), W = room(), left = narrow() ? 0 : 150, H = narrow() ? 40 : 26;
+  const most = Math.max(...timed.map(r => r.run.latency_us), 0), seen = new Set(), W = room(), left = narrow() ? 0 : 190, H = narrow() ? 40 : 26;
   const g = svg(s, W, timed.length * H + 6, "parts of the latency");
   timed.forEach((r, i) => {
     const kind = "part of a latency", parts = byCause(Object.entries(r.run.latency_parts_us || {}).filter(p => p[1] > 0), kind);
     parts.forEach(p => seen.add(causeOf(kind, p[0])));
-    el(g, "svg:text", { x: 0, y: i * H + (left ? 17 : 13) }, clip(r.name, left || W));
+    el(g, "svg:text", { x: 0, y: i * H + (left ? 17 : 13) }, clip(r.name, (left || W) - 70));
+    el(g, "svg:text", { x: (left || W) - 8, y: i * H + (left ? 17 : 13), "text-anchor": "end", class: "dim" }, spell(r.run.latency_us));
     stacked(el(g, "svg:g", { transform: `translate(${left},0)` }), i * H + (left ? 4 : 18), 18, W - left, parts, most, "us", kind);
   });
   legendOf(s, seen);
@@ -149,7 +150,8 @@ function timeline() {
   const s = section("timeline"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
   const processes = t ? t.processes.filter(p => p.name === r.run.device || p.name.startsWith(r.run.device + ": ")) : [];
   const tracks = processes.flatMap(p => [...p.tracks].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true })).map(k => ({ name: p.name.endsWith(" " + k.name) ? p.name : `${p.name} / ${k.name}`, spans: depths(k.spans) })));
-  if (!tracks.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
+  s.hidden = !tracks.length;
+  if (!tracks.length) return; // of a file of a run
   let lo = Infinity, hi = 0;
   for (const k of tracks) { k.rows = 1; for (const { x, depth } of k.spans) { lo = Math.min(lo, x[0]); hi = Math.max(hi, x[1]); k.rows = Math.max(k.rows, depth + 1); } }
   const bare = n => t.names[n].replace(/^\[[A-Z_]+\]/, ""), seen = new Set();
@@ -199,15 +201,17 @@ function types() {
   const s = section("types"), { run, file } = runs[state.run], list = run.type_sums || [];
   s.hidden = !list.length;
   if (!list.length) return;
-  const body = table(s, [{ name: "operation", text: true }, { name: "device", text: true }, "count", "MACs", "time (us)", "share (%)", "of peak (%)", "energy (uJ)", "DRAM (bytes)", { name: "bound by", text: true }]);
+  const several = new Set(list.map(t => t.device)).size > 1;
+  const body = table(s, [{ name: "operation", text: true }, ...several ? [{ name: "device", text: true }] : [], "time (us)", "share (%)", "of peak (%)", { name: "bound by", text: true }, "count", "MACs", "energy (uJ)", "DRAM (bytes)"]);
   const most = Math.max(...list.map(t => t.time_us));
   for (const t of list) {
     const row = el(body, "tr");
-    el(row, "td", { class: "text", title: meaning(t.type) || undefined }, t.type); el(row, "td", { class: "text" }, t.device);
-    number(row, t.operation_count, 0); number(row, t.macs, 0);
+    el(row, "td", { class: "text", title: meaning(t.type) || undefined }, t.type);
+    if (several) el(row, "td", { class: "text" }, t.device);
     number(row, t.time_us, 1, "filled").style.setProperty("--part", `${100 * t.time_us / most}%`);
-    number(row, share(t, run), 1); number(row, peak(t, file), 1); number(row, t.energy_uj, 1); number(row, t.dram_bytes, 0);
+    number(row, share(t, run), 1); number(row, peak(t, file), 1);
     reasonCell(row, t.bound_by);
+    number(row, t.operation_count, 0); number(row, t.macs, 0); number(row, t.energy_uj, 1); number(row, t.dram_bytes, 0);
   }
 }
 // reasonCell is a stall reason with the colour of its cause and its meaning.
@@ -219,8 +223,9 @@ function typeCell(row, o) {
   if (name) el(td, "span", { class: "name" }, name.length > 28 ? "…" + name.slice(-27) : name);
 }
 
-const columns = [["index", "#", o => o.index < 0 ? undefined : o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device], ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0],
-  ["time_us", "time (us)", o => o.time_us, 1], ["change", "change (us)", changeOf, 1], ["share", "share (%)", (o, r) => share(o, r.run), 1], ["peak", "of peak (%)", (o, r) => peak(o, r.file), 1], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "energy (uJ)", o => o.energy_uj, 1], ["dram_bytes", "DRAM (bytes)", o => o.dram_bytes, 0], ["bound_by", "bound by", o => o.bound_by], ["place", "place", o => o.outside_nnapi || ""]];
+const columns = [["index", "#", o => o.index < 0 ? undefined : o.index, 0], ["type", "operation", o => o.type], ["device", "device", o => o.device],
+  ["time_us", "time (us)", o => o.time_us, 1], ["change", "change (us)", changeOf, 1], ["share", "share (%)", (o, r) => share(o, r.run), 1], ["peak", "of peak (%)", (o, r) => peak(o, r.file), 1], ["bound_by", "bound by", o => o.bound_by],
+  ["output", "output", o => ((o.output_shapes || [])[0] || []).join("×")], ["macs", "MACs", o => o.macs, 0], ["cycles", "cycles", o => o.cycles, 0], ["energy_uj", "energy (uJ)", o => o.energy_uj, 1], ["dram_bytes", "DRAM (bytes)", o => o.dram_bytes, 0], ["place", "place", o => o.outside_nnapi || ""]];
 function operations() {
   const s = section("operations"), r = runs[state.run], shown = columns.filter(([k]) => k === "device" ? new Set(r.run.operations.map(o => o.device)).size > 1 : k === "change" ? diffOf(r) : k === "cycles" ? !diffOf(r) : k !== "place" || r.run.operations.some(o => o.outside_nnapi));
   const c = el(s, "p", { class: "controls" }), input = el(c, "input", { type: "search", placeholder: "filter: type, name, device, stall", "aria-label": "filter operations", value: state.filter });
@@ -303,6 +308,9 @@ function memory() {
   occupancy(s);
 }
 
+// counterNames are clearer than those of the runtime's counters, which hold while an operation runs.
+const counterNames = { "power (W)": "power by operation (W)", "clock (MHz)": "clock by operation (MHz)" };
+
 // levels are what a device counted of each level of its memory: bytes, accesses, misses.
 function levels(counters) {
   const of = new Map();
@@ -324,7 +332,7 @@ function traffic(s) {
   for (const [run, device, name, l] of list) {
     const row = el(body, "tr");
     el(row, "th", { scope: "row" }, run); el(row, "td", { class: "text" }, device);
-    el(row, "td", { class: "text" }, name === "dram" ? "system cache and DRAM" : name);
+    el(row, "td", { class: "text whole" }, name === "dram" ? "system cache and DRAM" : name);
     for (const k of counts) number(row, l[k], 0);
   }
 }
@@ -332,7 +340,8 @@ function traffic(s) {
 function phone() {
   const s = section("phone"), r = runs[state.run], t = data.timelines && data.timelines[r.source];
   const list = t ? t.counters.filter(c => (c.process === r.run.device || c.process.startsWith(r.run.device + ":")) && c.samples.length > 0) : [];
-  if (!list.length) { note(s, "Not in this data: reports of networks have it, those of JSON files do not."); return; }
+  s.hidden = !list.length;
+  if (!list.length) return; // of a file of a run
   const flat = c => c.samples.every(p => Math.abs(p[1] - c.samples[0][1]) <= 1e-3 * Math.abs(c.samples[0][1])), moving = list.filter(c => !flat(c)), still = list.filter(flat);
   const W = room(), left = narrow() ? 0 : 300, H = 46, head = left ? 0 : 34, times = list.flatMap(c => c.samples.map(p => p[0])), x0 = times.reduce((a, b) => Math.min(a, b)), x1 = times.reduce((a, b) => Math.max(a, b)), D = W - left - 4;
   if (moving.length) {
@@ -345,12 +354,12 @@ function phone() {
     let d = "";
     c.samples.forEach(([x, y], i) => { const px = left + (x - x0) / (x1 - x0 || 1) * D, py = head + H - (y - y0) / (y1 - y0) * (H - 6) - 1; d += i ? `H${px}V${py}` : `M${px} ${py}`; });
     d += `H${left + D}`; // until the end
-    el(g, "svg:text", { x: 0, y: 14 }, c.name); el(g, "svg:text", { x: 0, y: 29, class: "dim" }, `${fixed(y0, 2)} to ${fixed(y1, 2)}`); el(g, "svg:path", { class: "axis", d });
+    el(g, "svg:text", { x: 0, y: 14 }, counterNames[c.name] || c.name); el(g, "svg:text", { x: 0, y: 29, class: "dim" }, `${plain(y0)} to ${plain(y1)}`); el(g, "svg:path", { class: "axis", d });
   }
   if (still.length) {
     el(s, "h3", {}, "Constant in this run");
     const dl = el(s, "p", { class: "facts" });
-    for (const c of still) { const e = el(dl, "span", {}, `${c.name} `); el(e, "b", { "data-value": c.samples[0][1] }, fixed(c.samples[0][1], 2)); }
+    for (const c of still) { const e = el(dl, "span", {}, `${counterNames[c.name] || c.name} `); el(e, "b", { "data-value": c.samples[0][1] }, plain(c.samples[0][1])); }
   }
 }
 

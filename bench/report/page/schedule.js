@@ -19,19 +19,20 @@ function answer() {
   const s = section("answer"), list = chosen().strategies, box = el(s, "div", { class: "answer" }), best = bestOf(list);
   if (!best) return;
   const dues = best.jobs.filter(j => j.deadline_ms > 0).length, lean = list.reduce((a, x) => x.energy_uj < a.energy_uj ? x : a, list[0]), lost = sum(best.jobs.map(j => j.lost_ms)), all = sum(latencies(best));
-  el(box, "p", {}, `${best.name} does best: ${fixed(best.missed, 0)} of ${fixed(dues, 0)} deadlines missed, a mean of ${fixed(best.mean_ms, 3)} ms from arrival to result.`);
-  el(box, "p", {}, lean === best ? `It also needs the least energy, ${mJ(best.energy_uj)}.` : `The least energy needs ${lean.name}: ${mJ(lean.energy_uj)} where ${best.name} needs ${mJ(best.energy_uj)}, with ${fixed(lean.missed, 0)} missed.`);
-  if (all > 0) el(box, "p", {}, lost >= 0 ? `Of the time of ${best.name}'s jobs ${fixed(100 * lost / all, 1)} % is lost to each other.` : `${best.name}'s jobs need ${fixed(-100 * lost / (all - lost), 1)} % less time than alone: they find cores and engines awake that others have woken.`);
+  say(el(box, "p"), `${best.name} does best: ${fixed(best.missed, 0)} of ${fixed(dues, 0)} deadlines missed, a mean of ${fixed(best.mean_ms, 3)} ms from arrival to result.`);
+  say(el(box, "p"), lean === best ? `It also needs the least energy, ${mJ(best.energy_uj)}.` : `The least energy needs ${lean.name}: ${mJ(lean.energy_uj)} where ${best.name} needs ${mJ(best.energy_uj)}, with ${fixed(lean.missed, 0)} missed.`);
+  if (all > 0) say(el(box, "p"), lost >= 0 ? `Of the time of ${best.name}'s jobs ${fixed(100 * lost / all, 1)} % is lost to each other.` : `${best.name}'s jobs need ${fixed(-100 * lost / (all - lost), 1)} % less time than alone: they find cores and engines awake that others have woken.`);
 }
 
 function summary() {
-  const s = section("summary"), list = chosen().strategies, body = table(s, ["strategy", "missed", "jobs", "mean (ms)", "p99 (ms)", "energy (uJ)"], "strategies");
+  const s = section("summary"), list = chosen().strategies, body = table(s, ["strategy", "missed", "mean (ms)", "p99 (ms)", "energy (mJ)", "jobs"], "strategies");
   const least = f => Math.min(...list.map(f)), p99 = x => quantile(latencies(x), 0.99);
   list.forEach((x, i) => {
     const row = el(body, "tr", { class: i === state.strategy ? "selected" : undefined });
     el(el(row, "th", { scope: "row" }), "button", { onclick: () => choose(i) }, x.name);
-    number(row, x.missed, 0, x.missed === 0 ? undefined : x.missed === least(y => y.missed) ? "better" : "worse"); number(row, x.jobs.length, 0);
-    for (const [f, digits] of [[y => y.mean_ms, 3], [p99, 3], [y => y.energy_uj, 1]]) number(row, f(x), digits, list.length > 1 && f(x) === least(f) ? "better" : undefined);
+    number(row, x.missed, 0, x.missed === 0 ? undefined : x.missed === least(y => y.missed) ? "better" : "worse");
+    for (const [f, digits, scale] of [[y => y.mean_ms, 3, 1], [p99, 3, 1], [y => y.energy_uj, 2, 1e-3]]) el(row, "td", { "data-value": f(x), class: list.length > 1 && f(x) === least(f) ? "better" : undefined }, fixed(f(x) * scale, digits));
+    number(row, x.jobs.length, 0);
   });
   note(s, "Green: the least of its column.");
 }
@@ -49,12 +50,15 @@ function pareto() {
   if (front.length) el(g, "svg:path", { class: "axis", d: "M" + front.map(x => `${place(x).x} ${place(x).y}`).join("L") });
   const placed = list.map(x => ({ x: place(x).x - 6, y: place(x).y + 5, w: 12 }));
   list.forEach((x, i) => el(el(g, "svg:circle", { cx: place(x).x, cy: place(x).y, r: 6, fill: colourOf(x.name), tabindex: 0, class: i === state.strategy ? "selected" : "node", onclick: () => choose(i) }), "svg:title", {}, `${x.name}: ${x.missed} missed, ${mJ(x.energy_uj)}, mean ${fixed(x.mean_ms, 3)} ms`));
-  for (const x of [...front, ...list.filter(x => !front.includes(x))]) { // names at the first free place beside their points: above the line that joins the best
-    const w = x.name.length * 6.6 + 4, p = place(x);
-    for (const [dx, dy] of [[9, -9], [9, 4], [-w - 8, 4], [-w - 8, 17], [9, 17], [-w - 8, -9], [-w / 2, -12], [-w / 2, 22]]) {
+  const same = (a, b) => Math.abs(place(a).x - place(b).x) < 2 && Math.abs(place(a).y - place(b).y) < 2; // points that cover each other
+  const firsts = list.filter((x, i) => list.findIndex(o => same(o, x)) === i);
+  for (const x of [...front.filter(x => firsts.includes(x)), ...firsts.filter(x => !front.includes(x))]) { // names at the first free place near their points: above the line that joins the best
+    const name = list.filter(o => same(o, x)).map(o => o.name).join(", "), w = name.length * 6.6 + 4, p = place(x);
+    for (const [dx, dy] of [[9, -9], [9, 4], [-w - 8, 4], [-w - 8, 17], [9, 17], [-w - 8, -9], [-w / 2, -12], [-w / 2, 22], [22, -26], [22, 34], [-w - 20, -26], [-w - 20, 34], [22, -42], [22, 50]]) {
       const q = { x: p.x + dx, y: p.y + dy };
       if (q.x < L || q.x + w > W || q.y < 10 || q.y > H - 2 || placed.some(o => q.x < o.x + o.w && o.x < q.x + w && Math.abs(o.y - q.y) < 12)) continue;
-      placed.push({ ...q, w }); el(g, "svg:text", q, x.name); break;
+      if (Math.abs(dy - 4) > 20) el(g, "svg:line", { class: "axis", x1: p.x, y1: p.y, x2: q.x + (dx < 0 ? w : -2), y2: q.y - 4 });
+      placed.push({ ...q, w }); el(g, "svg:text", q, name); break;
     }
   }
   legend(s, list.map(x => x.name));
@@ -117,7 +121,8 @@ function latency() {
     const most = Math.max(1e-6, ...lists.map(l => l.length ? l[l.length - 1] : 0)) * 1.03;
     const g = svg(s, W, H + 22, `latencies of ${name}`), at = xAxis(g, L, W - L - 8, 0, H, 0, most, "ms"), y = q => H - (H - 12) * q;
     for (const q of [0.5, 0.9, 1]) { el(g, "svg:line", { class: "grid", x1: L, x2: W - 8, y1: y(q), y2: y(q) }); el(g, "svg:text", { x: L - 6, y: y(q) + 4, "text-anchor": "end" }, `${100 * q} %`); }
-    lists.forEach((l, i) => { if (l.length) el(el(g, "svg:path", { d: `M${at(0)} ${y(0)}` + l.map((v, k) => `H${at(v)}V${y((k + 1) / l.length)}`).join("") + `H${at(most)}`, fill: "none", stroke: colourOf(c.strategies[i].name), "stroke-width": i === state.strategy ? 3.5 : 1.3 }), "svg:title", {}, `${c.strategies[i].name}: half within ${fixed(quantile(l, 0.5), 3)}, 99 % within ${fixed(quantile(l, 0.99), 3)} ms`); });
+    const chosenLast = lists.map((l, i) => [l, i]).sort((a, b) => (a[1] === state.strategy) - (b[1] === state.strategy));
+    chosenLast.forEach(([l, i]) => { if (l.length) el(el(g, "svg:path", { d: `M${at(0)} ${y(0)}` + l.map((v, k) => `H${at(v)}V${y((k + 1) / l.length)}`).join("") + `H${at(most)}`, fill: "none", stroke: colourOf(c.strategies[i].name), "stroke-width": i === state.strategy ? 3.5 : 1.3 }), "svg:title", {}, `${c.strategies[i].name}: half within ${fixed(quantile(l, 0.5), 3)}, 99 % within ${fixed(quantile(l, 0.99), 3)} ms`); });
     const dues = new Set(plan().jobs.filter(j => j.network === n && j.deadline_ms > 0).map(j => +(j.deadline_ms - j.arrival_ms).toFixed(3)));
     for (const d of dues) if (d <= most) el(g, "svg:line", { x1: at(d), x2: at(d), y1: 0, y2: H, stroke: "var(--mark)", "stroke-dasharray": "4 3" });
     const beyond = [...dues].filter(d => d > most).sort((a, b) => a - b);

@@ -175,7 +175,11 @@ func (l *lab) refuses(keys []soc.Change) bool {
 	return err != nil
 }
 
-// Best simulates the changes with the largest predicted gains of a network on a device, for the page of a report.
+// leastGain is the gain in percent of a change that a report names.
+const leastGain = 0.05
+
+// Best simulates the changes with the largest predicted gains of a network on a device, for the page of a report: until so many
+// have shortened it, or twice as many were tried.
 func Best(a *cli.App, preference string, pace measure.Pace, model, device string, top int) (_ *htmlreport.Advice, err error) {
 	defer try.Catch(&err)
 	f := &adviseFlags{device: device, preference: preference, pace: pace}
@@ -188,9 +192,14 @@ func Best(a *cli.App, preference string, pace measure.Pace, model, device string
 	form, keys := try.V(l.form(model)), try.V(soc.Keys(a.SoC, try.V(machine.Changes(a))...))
 	changes := slices.DeleteFunc(advise.Propose(try.V(adviceRun(form, f, base, keys))), func(x advise.Change) bool { return l.refuses(x.Keys) })
 	r := &htmlreport.Advice{Device: device, LatencyUS: base.invocations.MeanUS}
-	for i := range changes[:min(top, len(changes))] {
+	p := a.Progress()
+	defer p.Done()
+	for i := 0; i < min(2*top, len(changes)) && len(r.Changes) < top; i++ {
+		p.Update("%s: %.0f %% of %d changes", device, 100*float64(len(r.Changes))/float64(top), top)
 		x := l.advice(&changes[i], c, form, f, base)
-		r.Changes = append(r.Changes, htmlreport.Advised{What: x.What, Why: x.Why, PredictedUS: x.PredictedUS, SimulatedUS: x.SimulatedUS, GainPercent: x.GainPercent, Status: x.Status})
+		if x.Status == session.StatusOK && x.GainPercent >= leastGain {
+			r.Changes = append(r.Changes, htmlreport.Advised{What: x.What, Why: x.Why, PredictedUS: x.PredictedUS, SimulatedUS: x.SimulatedUS, GainPercent: x.GainPercent, Status: x.Status})
+		}
 	}
 	slices.SortStableFunc(r.Changes, func(x, y htmlreport.Advised) int { return cmp.Compare(y.GainPercent, x.GainPercent) })
 	return r, nil
