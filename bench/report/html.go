@@ -116,6 +116,9 @@ func (p *Page) WriteHTML(w io.Writer) error {
 	return write(w, pageHTML, changesJS+pageJS+networkJS+rooflineJS+startJS, p.Title, d)
 }
 
+// CSS is the style that all pages of the project share, for light and dark, for phones and paper.
+func CSS() template.CSS { return template.CSS(pageCSS) }
+
 // write writes a page with its script and data, and the style and the drawing functions that all pages share.
 func write(w io.Writer, page, script, title string, of any) error {
 	// encoding/json writes <, > and & as escapes, so that no text of a network ends the script.
@@ -132,5 +135,5 @@ func write(w io.Writer, page, script, title string, of any) error {
 		CSS   template.CSS
 		JS    template.JS
 		Data  template.JS
-	}{title, template.CSS(pageCSS), template.JS(drawJS + script), template.JS(data)})
+	}{title, CSS(), template.JS(drawJS + script), template.JS(data)})
 }

@@ -95,7 +95,7 @@ var layers = []struct {
 	{"bench/offline", []string{"bench/inference", "nn", "hal", "hal/devices", "hal/driver/arena", "hal/driver/cpudriver", "hal/driver/npudriver", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/capability", []string{"nn", "hal", "hal/devices", "runtime", "sim/soc", "bench/mlts", "bench/zoo"}},
 	{"bench/mlts/crash", []string{"nn", "hal", "runtime", "importer", "bench/zoo"}},
-	{"bench/mlts/page", []string{"bench/mlts"}},
+	{"bench/mlts/page", []string{"bench/mlts", "bench/report"}},
 	{"bench/metric", []string{"internal/spelling"}},
 	{"bench/mlts", []string{"nn", "hal", "hal/devices", "runtime", "importer", "sim", "bench/zoo", "internal/spelling"}},
 	{"bench/gputimes/micro", []string{"gpu", "isa", "sim"}},

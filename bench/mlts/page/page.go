@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/bench/mlts"
+	"github.com/nnsoc/nnsoc/bench/report"
 )
 
 //go:embed page.html
@@ -73,6 +74,7 @@ var headings = map[string]struct {
 
 type view struct {
 	About
+	CSS    template.CSS
 	Date   string
 	Groups []*group
 }
@@ -119,7 +121,7 @@ type kind struct{ Iterations, Mean string }
 
 // Write writes the page of results, those of the CPU before the others of a model.
 func Write(w io.Writer, about About, results []*mlts.Result) error {
-	v := &view{About: about, Date: about.At.Format("2006-01-02 15:04:05")}
+	v := &view{About: about, CSS: report.CSS(), Date: about.At.Format("2006-01-02 15:04:05")}
 	base := map[string]*mlts.Result{}
 	for _, r := range results {
 		if r.Backend == mlts.BackendCPU && r.Inference != nil {
@@ -204,7 +206,9 @@ func accuracy(r, base *mlts.Result, i int) cell {
 	c := cell{Value: fmt.Sprintf("%.4g", h.scale*v.Value)}
 	if base != nil && r != base && i < len(base.Values) {
 		d := h.scale * (v.Value - base.Values[i].Value)
-		c.Difference, c.Class = fmt.Sprintf("%+.4g", d), judge(d, h.same, h.moreIsBetter)
+		if d != 0 {
+			c.Difference, c.Class = fmt.Sprintf("%+.4g", d), judge(d, h.same, h.moreIsBetter)
+		}
 	}
 	return c
 }

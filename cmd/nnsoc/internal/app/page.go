@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/bench/applog"
+	htmlreport "github.com/nnsoc/nnsoc/bench/report"
 )
 
 //go:embed page.html
@@ -31,11 +32,12 @@ type compilationView struct {
 // page is the report as a page of its own.
 func (r *report) page() ([]byte, error) {
 	view := struct {
+		CSS          template.CSS
 		Title        string
 		Status       int
 		Processes    []processEntry
 		Compilations []compilationView
-	}{r.title(), r.ExitStatus, r.Processes, nil}
+	}{htmlreport.CSS(), r.title(), r.ExitStatus, r.Processes, nil}
 	for i := range r.Compilations {
 		c := &r.Compilations[i]
 		v := compilationView{compilationEntry: c, Heading: c.heading(r), Notes: c.notes()}
@@ -71,7 +73,10 @@ func cellText(v any) string {
 // maxPoints bounds the points of a line; of more executions each point is the largest latency of several.
 const maxPoints = 600
 
-// line returns the latencies of a compilation as the points of a line, and the largest.
+// leastSpread is the least difference of latencies that is drawn, as a share of the largest.
+const leastSpread = 0.005
+
+// line returns the latencies of a compilation as the points of a line, and the largest; nothing where they are all alike.
 func line(s *applog.Summary) (points, top string) {
 	var us []float64
 	for _, e := range s.Executions {
@@ -79,7 +84,7 @@ func line(s *applog.Summary) (points, top string) {
 			us = append(us, e.LatencyUs)
 		}
 	}
-	if len(us) < 2 || s.Latency.MaximumUs <= 0 {
+	if len(us) < 2 || !(slices.Max(us)-slices.Min(us) >= leastSpread*s.Latency.MaximumUs) || s.Latency.MaximumUs <= 0 {
 		return "", ""
 	}
 	var list []float64
