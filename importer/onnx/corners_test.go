@@ -1,12 +1,16 @@
 package onnx_test
 
 import (
+	"bytes"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/internal/require"
+	"github.com/nnsoc/nnsoc/refcpu"
 )
 
 // corner is a network with its right result, worked out by hand from the standard.
@@ -234,15 +238,67 @@ func TestSequenceRefusals(t *testing.T) {
 		"(\"x1\") is known only during execution": func(n *network, s string) string {
 			return n.add("SequenceAt", []string{s, n.given(onnxfile.Int64, nil, 1)})
 		},
-		"input 0 is a tensor, a sequence is needed": func(n *network, s string) string { return n.add("SequenceLength", []string{"x0"}) },
-		"it reads an optional value that is absent": func(n *network, s string) string { return n.add("Relu", []string{n.add("Optional", nil)}) },
-		"(1): is a sequence or an absent value":     func(n *network, s string) string { return s },
+		"input 0 is a tensor, a sequence is needed":              func(n *network, s string) string { return n.add("SequenceLength", []string{"x0"}) },
+		"it reads an optional value that is absent":              func(n *network, s string) string { return n.add("Relu", []string{n.add("Optional", nil)}) },
+		"output \"t1\" (1): is an optional value that is absent": func(n *network, s string) string { return n.add("Optional", nil) },
 	} {
 		n := &network{opset: 15}
 		s := n.add("SplitToSequence", []string{n.given(onnxfile.Float, []int64{2}, 1, 2)})
 		n.graph.Outputs = []*onnxfile.Value{{Name: draw(n, s), Type: onnxfile.Float}}
 		_, err := onnx.Import(n.bytes(), nil)
 		require.ErrorContains(t, err, want)
+	}
+}
+
+// sequenceNet reads a sequence "s" and an optional tensor "o", and has a sequence and whether the tensor is there as outputs.
+func sequenceNet(kind string) *network {
+	n := &network{opset: 16}
+	tensors := &onnxfile.Value{Type: onnxfile.Float}
+	n.graph.Inputs = []*onnxfile.Value{
+		{Name: "s", Kind: kind, Of: &onnxfile.Value{Type: onnxfile.Float, Dims: []onnxfile.Dim{{Name: "n"}}}}, {Name: "o", Kind: "optional", Of: tensors},
+	}
+	y := n.add("SequenceInsert", []string{"s", n.add("SequenceAt", []string{"s", n.whole(onnxfile.Int64, -1)}), n.whole(onnxfile.Int64, 0)})
+	n.graph.Outputs = []*onnxfile.Value{{Name: y, Kind: "sequence", Of: tensors}, {Name: n.add("OptionalHasElement", []string{"o"}), Type: onnxfile.Bool}}
+	return n
+}
+
+// TestSequencesOfNetworks: a sequence that is an input or an output is one for each element.
+func TestSequencesOfNetworks(t *testing.T) {
+	var notes []string
+	m, err := onnx.Import(sequenceNet("sequence").bytes(), &onnx.Options{
+		Shapes: map[string][]uint32{"s[0]": {2}, "s[1]": {3}}, Note: func(text string) { notes = append(notes, text) },
+	})
+	require.NoError(t, err)
+	names := func(list []uint32) (s []string) {
+		for _, x := range list {
+			s = append(s, fmt.Sprint(m.Main.Operands[x].Name, m.Main.Operands[x].Dimensions))
+		}
+		return s
+	}
+	require.Equal(t, strings.Join(names(m.Main.Inputs), " "), "s[0][2] s[1][3]", "inputs")
+	require.Equal(t, strings.Join(names(m.Main.Outputs), " "), "t1[0][3] t1[1][2] t1[2][3] t2[1]", "outputs")
+	require.Equal(t, strings.Join(notes, " "), "input \"o\" is optional and taken as absent; --shape 'o=...' makes it one", "notes")
+	p := require.V(refcpu.Compile(m))(t)
+	give := func(list ...float64) refcpu.Tensor {
+		return refcpu.Tensor{Dimensions: []uint32{uint32(len(list))}, Data: rawElements(onnxfile.Float, list)}
+	}
+	got := require.V(p.Execute([]refcpu.Tensor{give(1, 2), give(3, 4, 5)}, refcpu.Options{}))(t)
+	for k, want := range [][]float64{{3, 4, 5}, {1, 2}, {3, 4, 5}} {
+		require.Check(t, bytes.Equal(got[k].Data, rawElements(onnxfile.Float, want)), "element %d is %v, want %v", k, got[k].Data, want)
+	}
+	require.Check(t, got[3].Data[0] == 0, "the absent tensor is there")
+	for _, c := range []struct {
+		kind, want string
+		shapes     map[string][]uint32
+	}{
+		{"sequence", "input \"s\" (1): is a sequence, and the file does not say of how many tensors; instead: --shape 's[0]=...' for each of them, in order", nil},
+		{"sequence", "a shape is given for the sequence \"s\"; its elements are \"s[0]\" and so on", map[string][]uint32{"s": {2}}},
+		{"sequence", "a shape is given for \"s[2]\"; the inputs are \"s\", \"o\"", map[string][]uint32{"s[0]": {2}, "s[2]": {2}}},
+		{"sequence", "position -1 of a sequence of 0", map[string][]uint32{"s": {}}},
+		{"optional", "input 0 is a tensor, a sequence is needed", map[string][]uint32{"s": {2}}},
+	} {
+		_, err := onnx.Import(sequenceNet(c.kind).bytes(), &onnx.Options{Shapes: c.shapes})
+		require.ErrorContains(t, err, c.want)
 	}
 }
 

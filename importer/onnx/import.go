@@ -3,7 +3,6 @@ package onnx
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -160,7 +159,7 @@ func (g *graph) convertMain() (err error) {
 		g.declareInput(v, shapes)
 	}
 	for name := range shapes {
-		if !slices.Contains(names, fmt.Sprintf("%q", name)) {
+		if g.values[name] == nil {
 			g.Failf("a shape is given for %q; the inputs are %s", name, strings.Join(names, ", "))
 		}
 	}
@@ -168,39 +167,65 @@ func (g *graph) convertMain() (err error) {
 	if len(g.im.refused.Operators) > 0 {
 		return nil
 	}
-	if len(g.file.Outputs) == 0 {
-		g.Failf("no outputs")
+	for _, v := range g.file.Outputs {
+		g.declareOutput(v.Name, g.lookup(v.Name))
 	}
-	for k, v := range g.file.Outputs {
-		y := g.lookup(v.Name)
-		if y.sequence || y.absent {
-			g.im.refused.Add(fmt.Sprintf("output %q", v.Name), "is a sequence or an absent value, NNAPI has tensors only", "", "an output for each element")
-			return nil
-		}
-		x := g.real(y, false)
-		if list, ok := g.Wide[x]; ok {
-			g.Failf("output %d is the constant %v, which does not fit 32 bits", k, list)
-		}
-		if g.Operand(x).Type == nn.TensorQuant8SymmPerChannel {
-			g.Failf("output %d is a constant quantized per channel", k)
-		}
-		g.Output(x)
-		g.Operand(g.Sub.Outputs[k]).Name = v.Name
+	if len(g.Sub.Outputs) == 0 && len(g.im.refused.Operators) == 0 {
+		g.Failf("no outputs")
 	}
 	return nil
 }
 
-// declareInput makes an input of the network.
-func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
-	if v.Kind != "" {
-		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is of kind "+v.Kind+", NNAPI has tensors only", "", "an input for each element")
-		g.values[v.Name] = &value{missing: true}
+// declareOutput makes a value an output of the network; a sequence is an output for each of its elements.
+func (g *graph) declareOutput(name string, v *value) {
+	switch {
+	case v.absent:
+		g.im.refused.Add(fmt.Sprintf("output %q", name), "is an optional value that is absent, NNAPI has tensors only", "", "the network without this output")
+		return
+	case v.sequence:
+		if len(v.parts) == 0 {
+			g.im.note(fmt.Sprintf("output %q is a sequence without elements, and left out", name))
+		}
+		for i, part := range v.parts {
+			g.declareOutput(partName(name, i), part)
+		}
 		return
 	}
+	x := g.real(v, false)
+	if list, ok := g.Wide[x]; ok {
+		g.Failf("output %q is the constant %v, which does not fit 32 bits", name, list)
+	}
+	if g.Operand(x).Type == nn.TensorQuant8SymmPerChannel {
+		g.Failf("output %q is a constant quantized per channel", name)
+	}
+	g.Output(x)
+	g.Operand(g.Sub.Outputs[len(g.Sub.Outputs)-1]).Name = name
+}
+
+// declareInput makes an input of the network: a tensor, a sequence of them, or an optional value.
+func (g *graph) declareInput(v *onnxfile.Value, shapes map[string][]uint32) {
+	switch v.Kind {
+	case "":
+		g.declareTensor(v, shapes)
+	case "sequence":
+		g.declareSequence(v, shapes)
+	case "optional":
+		g.declareOptional(v, shapes)
+	default:
+		g.refuseInput(v, "is of kind "+v.Kind+", NNAPI has tensors only", "an input for each element")
+	}
+}
+
+// refuseInput notes an input that NNAPI cannot have.
+func (g *graph) refuseInput(v *onnxfile.Value, reason, instead string) {
+	g.im.refused.Add(fmt.Sprintf("input %q", v.Name), reason, "", instead)
+	g.values[v.Name] = &value{missing: true}
+}
+
+func (g *graph) declareTensor(v *onnxfile.Value, shapes map[string][]uint32) {
 	o, ok := template(v.Type)
 	if !ok {
-		g.im.refused.Add(fmt.Sprintf("input %q", v.Name), "is a tensor of type "+v.Type.String()+", which NNAPI lacks", "", "")
-		g.values[v.Name] = &value{missing: true}
+		g.refuseInput(v, "is a tensor of type "+v.Type.String()+", which NNAPI lacks", insteadOf[lacksType(v.Type)])
 		return
 	}
 	shape, given := shapes[v.Name]
@@ -259,13 +284,20 @@ const (
 	noClassic  = "operators of classic machine learning are none of networks"
 )
 
+// lacksType is the reason of a cast to a type that NNAPI has no operand for.
+func lacksType(t onnxfile.DataType) string {
+	return fmt.Sprintf("it casts to %v, which NNAPI lacks", t)
+}
+
 // insteadOf are the nearest things that work, by the reason of a refusal.
 var insteadOf = map[string]string{
-	noStrings:  "numbers of words as inputs, looked up by the app",
-	noRandom:   "the random numbers as an input of the network",
-	noGradient: "the network exported for inference, or with the nodes of its gradient written out",
-	noDrops:    "training_mode false or a ratio of 0, as networks are exported for inference",
-	noClassic:  "the network cut in front of it",
+	noStrings: "numbers of words as inputs, looked up by the app",
+
+	lacksType(onnxfile.String): "numbers of words as inputs and outputs, looked up by the app",
+	noRandom:                   "the random numbers as an input of the network",
+	noGradient:                 "the network exported for inference, or with the nodes of its gradient written out",
+	noDrops:                    "training_mode false or a ratio of 0, as networks are exported for inference",
+	noClassic:                  "the network cut in front of it",
 }
 
 // absentOperators are the operators that no operations of NNAPI express.

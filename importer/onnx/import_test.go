@@ -356,12 +356,46 @@ func TestVersions(t *testing.T) {
 	require.ErrorContains(t, require.Err(Import(onnxfile.Append(nil, f), nil)), "29")
 }
 
+// spectrum is the transform of a signal through a window, and the greatest of its bins with their places.
+func spectrum() *onnxfile.Model {
+	length := &onnxfile.Tensor{Name: "n", Type: onnxfile.Int64, Int64s: []int64{8}}
+	return model(&onnxfile.Graph{
+		Nodes: []*onnxfile.Node{
+			node("HannWindow", []string{"n"}, []string{"w"}), node("STFT", []string{"x", "step", "w"}, []string{"s"}),
+			node("MaxPool", []string{"s"}, []string{"y", "places"}, &onnxfile.Attribute{Name: "kernel_shape", Type: onnxfile.AttributeInts, Ints: []int64{2, 1}}),
+			node("TfIdfVectorizer", []string{"words"}, []string{"counts"}, &onnxfile.Attribute{Name: "mode", Type: onnxfile.AttributeString, String: "TF"}, &onnxfile.Attribute{Name: "ngram_counts", Type: onnxfile.AttributeInts, Ints: []int64{0}},
+				&onnxfile.Attribute{Name: "ngram_indexes", Type: onnxfile.AttributeInts, Ints: []int64{1, 0}}, &onnxfile.Attribute{Name: "pool_int64s", Type: onnxfile.AttributeInts, Ints: []int64{5, 6}}),
+		},
+		Initializers: []*onnxfile.Tensor{length, {Name: "step", Type: onnxfile.Int64, Int64s: []int64{4}}},
+		Inputs:       []*onnxfile.Value{value32("x", 1, 16, 1), typed(onnxfile.Int32, "words", 3)},
+		Outputs:      []*onnxfile.Value{value32("y"), typed(onnxfile.Int64, "places"), value32("counts")},
+	}, 17)
+}
+
+// absent has an optional input, which is not there, and a sequence for an output.
+func absent() *onnxfile.Model {
+	tensors := &onnxfile.Value{Type: onnxfile.Float, Dims: []onnxfile.Dim{{Size: 2}}}
+	return model(&onnxfile.Graph{
+		Nodes:   []*onnxfile.Node{node("OptionalHasElement", []string{"o"}, []string{"there"}), node("SequenceConstruct", []string{"x", "x"}, []string{"s"})},
+		Inputs:  []*onnxfile.Value{{Name: "o", Kind: "optional", Of: &onnxfile.Value{Kind: "sequence", Of: tensors}}, value32("x", 2)},
+		Outputs: []*onnxfile.Value{{Name: "s", Kind: "sequence", Of: tensors}, typed(onnxfile.Bool, "there")},
+	}, 16)
+}
+
+// TestSeeds: the seeds of damaged files are files that are read.
+func TestSeeds(t *testing.T) {
+	for k, b := range seeds() {
+		_, err := Import(b, nil)
+		require.Check(t, err == nil, "seed %d: %v", k, err)
+	}
+}
+
 // seeds are small files of every kind of syntax.
 func seeds() [][]byte {
 	f := convNet()
 	f.Functions = []*onnxfile.Function{{Name: "f", Inputs: []string{"a"}, Outputs: []string{"a"}}}
 	var list [][]byte
-	for _, m := range []*onnxfile.Model{f, qdq(onnxfile.Int8, 0, 1, 2), branches(), doubling()} {
+	for _, m := range []*onnxfile.Model{f, qdq(onnxfile.Int8, 0, 1, 2), branches(), doubling(), spectrum(), absent()} {
 		list = append(list, onnxfile.Append(nil, m))
 	}
 	return list

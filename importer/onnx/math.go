@@ -239,7 +239,7 @@ func function(op nn.OperationType) func(*conversion) {
 func (c *conversion) cast(t onnxfile.DataType) {
 	out, ok := template(t)
 	if !ok {
-		c.Refusef("it casts to %v, which NNAPI lacks", t)
+		c.Refusef("%s", lacksType(t))
 	}
 	v := c.v(0)
 	form := real

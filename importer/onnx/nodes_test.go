@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/lowering"
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
@@ -41,42 +43,84 @@ func nodeTest(dir string) error {
 	return nil
 }
 
+// bound are the tensors of an input or output of a network: one, or those of a sequence, which are named as its elements.
+type bound struct {
+	of      *onnxfile.Value
+	tensors []*onnxfile.Tensor
+	fixed   bool // a constant of the network
+}
+
+// readBound reads a file of a set.
+func readBound(set, name string, of *onnxfile.Value) (*bound, error) {
+	b, err := os.ReadFile(filepath.Join(set, name))
+	if err != nil {
+		return nil, err
+	}
+	x := &bound{of: of}
+	if x.tensors, err = tensorsIn(of, b); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sequence := of.Kind == "sequence" || of.Kind == "optional" && of.Of.Kind == "sequence"
+	for i, t := range x.tensors {
+		if t.Name = of.Name; sequence {
+			t.Name = partName(of.Name, i)
+		}
+	}
+	return x, nil
+}
+
+// tensorsIn are the tensors of a TensorProto, a SequenceProto or an OptionalProto, whose fields 3 are tensors; field 5 of the last
+// is a sequence.
+func tensorsIn(of *onnxfile.Value, b []byte) (list []*onnxfile.Tensor, err error) {
+	if of.Kind == "" {
+		t, err := onnxfile.ReadTensor(b)
+		if err == nil && of.Type == onnxfile.BFloat16 {
+			t.Type = of.Type // stored as UINT16 there
+		}
+		return []*onnxfile.Tensor{t}, err
+	}
+	for len(b) > 0 {
+		num, kind, n := protowire.ConsumeTag(b)
+		m := protowire.ConsumeFieldValue(num, kind, b[max(n, 0):])
+		if n < 0 || m < 0 {
+			return nil, errors.New("it is cut off")
+		}
+		var more []*onnxfile.Tensor
+		field, _ := protowire.ConsumeBytes(b[n : n+m])
+		switch {
+		case num == 3 && of.Kind == "optional":
+			more, err = tensorsIn(of.Of, field)
+		case num == 3:
+			more, err = tensorsIn(&onnxfile.Value{Type: of.Of.Type}, field)
+		case num == 5 && of.Kind == "optional":
+			more, err = tensorsIn(of.Of, field)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, b = append(list, more...), b[n+m:]
+	}
+	return list, nil
+}
+
 // testSet feeds the inputs of a set. Inputs that the import must know before execution, such as shapes and axes, become
 // initializers with the values of the set.
 func testSet(file *onnxfile.Model, set string) error {
-	var inputs []*onnxfile.Tensor
-	shapes := map[string][]uint32{}
+	var inputs []*bound
 	open := *file.Graph
 	open.Inputs = slices.DeleteFunc(slices.Clone(open.Inputs), func(v *onnxfile.Value) bool {
 		return slices.ContainsFunc(open.Initializers, func(t *onnxfile.Tensor) bool { return t.Name == v.Name })
 	})
 	for k, v := range open.Inputs {
-		if v.Kind != "" {
-			_, err := importFile(file, nil)
-			return err
-		}
-		b, err := os.ReadFile(filepath.Join(set, fmt.Sprintf("input_%d.pb", k)))
+		x, err := readBound(set, fmt.Sprintf("input_%d.pb", k), v)
 		if err != nil {
 			return err
 		}
-		t, err := onnxfile.ReadTensor(b)
-		if err != nil {
-			return fmt.Errorf("input %d: %w", k, err)
-		}
-		t.Name = v.Name
-		if v.Type == onnxfile.BFloat16 {
-			t.Type = v.Type // stored as UINT16 there
-		}
-		inputs = append(inputs, t)
-		dims := []uint32{}
-		for _, d := range t.Dims {
-			dims = append(dims, uint32(d))
-		}
-		shapes[v.Name] = dims
+		inputs = append(inputs, x)
 	}
 	one := *file
 	one.Graph = &open
-	m, fixed, err := importFor(&one, inputs, shapes)
+	m, err := importFor(&one, inputs)
 	if err != nil {
 		return err
 	}
@@ -84,47 +128,52 @@ func testSet(file *onnxfile.Model, set string) error {
 		return fmt.Errorf("validate: %w", err)
 	}
 	var given [][]byte
-	for k, t := range inputs {
-		if fixed[k] {
-			continue
+	for _, x := range inputs {
+		for _, t := range x.tensors {
+			if x.fixed {
+				continue
+			}
+			b, err := elementsOf(t)
+			if err != nil {
+				return err
+			}
+			given = append(given, b)
 		}
-		b, err := elementsOf(t)
-		if err != nil {
-			return err
-		}
-		given = append(given, b)
 	}
 	got, err := execute(m, given)
 	if err != nil {
 		return err
 	}
-	for k := range file.Graph.Outputs {
-		b, err := os.ReadFile(filepath.Join(set, fmt.Sprintf("output_%d.pb", k)))
+	at := 0
+	for k, v := range file.Graph.Outputs {
+		x, err := readBound(set, fmt.Sprintf("output_%d.pb", k), v)
 		if err != nil {
 			return err
 		}
-		t, err := onnxfile.ReadTensor(b)
-		if err != nil {
-			return err
+		for _, t := range x.tensors {
+			want, err := elementsOf(t)
+			if err != nil {
+				return err
+			}
+			if at == len(got) {
+				return fmt.Errorf("%d outputs, output %q is missing", at, t.Name)
+			}
+			o := m.Main.Operands[m.Main.Outputs[at]]
+			if err := compareElements(&o, got[at], want, t.Type); err != nil {
+				return fmt.Errorf("output %q: %w", t.Name, err)
+			}
+			at++
 		}
-		if file.Graph.Outputs[k].Type == onnxfile.BFloat16 {
-			t.Type = onnxfile.BFloat16
-		}
-		want, err := elementsOf(t)
-		if err != nil {
-			return err
-		}
-		o := m.Main.Operands[m.Main.Outputs[k]]
-		if err := compareElements(&o, got[k], want, t.Type); err != nil {
-			return fmt.Errorf("output %d: %w", k, err)
-		}
+	}
+	if at != len(got) {
+		return fmt.Errorf("%d outputs, want %d", len(got), at)
 	}
 	return nil
 }
 
 // importFor imports with as few inputs fixed as the operators allow: none, all integers and empty tensors, all but the
 // first, all but none.
-func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[string][]uint32) (*nn.Model, []bool, error) {
+func importFor(file *onnxfile.Model, inputs []*bound) (*nn.Model, error) {
 	var first error
 	ways := []func(k int, t *onnxfile.Tensor) bool{
 		func(int, *onnxfile.Tensor) bool { return false },
@@ -139,27 +188,36 @@ func importFor(file *onnxfile.Model, inputs []*onnxfile.Tensor, shapes map[strin
 		m := *file
 		g := *file.Graph
 		m.Graph, g.Inputs, g.Initializers = &g, nil, slices.Clone(g.Initializers)
-		fixed, open := make([]bool, len(inputs)), map[string][]uint32{}
-		for k, t := range inputs {
-			if fixed[k] = fix(k, t); fixed[k] {
-				g.Initializers = append(g.Initializers, t)
-			} else {
-				g.Inputs = append(g.Inputs, file.Graph.Inputs[k])
-				open[t.Name] = shapes[t.Name]
+		open := map[string][]uint32{}
+		for k, x := range inputs {
+			if x.fixed = x.of.Kind == "" && fix(k, x.tensors[0]); x.fixed {
+				g.Initializers = append(g.Initializers, x.tensors[0])
+				continue
+			}
+			g.Inputs = append(g.Inputs, x.of)
+			if len(x.tensors) == 0 && x.of.Kind == "sequence" {
+				open[x.of.Name] = []uint32{}
+			}
+			for _, t := range x.tensors {
+				dims := []uint32{}
+				for _, d := range t.Dims {
+					dims = append(dims, uint32(d))
+				}
+				open[t.Name] = dims
 			}
 		}
 		model, err := importFile(&m, &Options{Shapes: open})
 		if err == nil {
-			return model, fixed, nil
+			return model, nil
 		}
 		if first == nil {
 			first = err
 		}
 		if strings.Contains(err.Error(), lowering.Unforeseen) {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return nil, nil, first
+	return nil, first
 }
 
 // elementsOf are the elements of a tensor as NNAPI holds them.

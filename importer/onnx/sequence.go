@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
@@ -9,10 +10,11 @@ import (
 
 // sequenceOperators are the operators on sequences of tensors and on optional values. A sequence is there during import
 // only, as a list of values: exporters write them where a network cuts a tensor into parts and reads parts by number.
-// Lengths and positions that an execution decides are refused.
+// Lengths and positions that an execution decides are refused. A sequence that is an input or an output of the network is one for each
+// of its elements there, x[0], x[1], ...; how many an input has, the caller says by their shapes.
 var sequenceOperators = []operator{
 	{name: "SequenceEmpty", convert: func(c *conversion) { c.bindSequence(nil) }},
-	{name: "SequenceConstruct", inputs: [2]int{1, many}, convert: func(c *conversion) { c.bindSequence(c.in) }},
+	{name: "SequenceConstruct", inputs: [2]int{1, many}, convert: func(c *conversion) { c.bindSequence(c.all()) }},
 	{name: "SequenceInsert", inputs: [2]int{2, 3}, convert: func(c *conversion) {
 		list := c.sequence(0)
 		c.bindSequence(slices.Insert(slices.Clone(list), c.place(2, len(list), len(list), len(list)+1), c.v(1)))
@@ -52,6 +54,52 @@ var sequenceOperators = []operator{
 	}},
 }
 
+// partName is the name of an element of a sequence.
+func partName(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
+
+// declareSequence makes an input for each element of a sequence that a shape is given for. One without elements has an
+// empty shape given for itself.
+func (g *graph) declareSequence(v *onnxfile.Value, shapes map[string][]uint32) {
+	empty, given := shapes[v.Name]
+	var parts []*value
+	for {
+		part := *v.Of
+		part.Name = partName(v.Name, len(parts))
+		if _, ok := shapes[part.Name]; !ok {
+			break
+		}
+		g.declareInput(&part, shapes)
+		parts = append(parts, g.values[part.Name])
+	}
+	switch {
+	case len(parts) == 0 && !given:
+		g.refuseInput(v, "is a sequence, and the file does not say of how many tensors", fmt.Sprintf("--shape '%s=...' for each of them, in order", partName(v.Name, 0)))
+		return
+	case given && len(empty)+len(parts) > 0:
+		g.Failf("a shape is given for the sequence %q; its elements are %q and so on", v.Name, partName(v.Name, 0))
+	}
+	g.values[v.Name] = g.sequenceOf(parts)
+}
+
+// declareOptional makes an input of an optional value that a shape is given for, and takes others as absent.
+func (g *graph) declareOptional(v *onnxfile.Value, shapes map[string][]uint32) {
+	there, first := *v.Of, v.Name
+	there.Name = v.Name
+	_, given := shapes[v.Name]
+	if there.Kind == "sequence" && !given {
+		first = partName(v.Name, 0)
+		_, given = shapes[first]
+	}
+	if given {
+		g.declareInput(&there, shapes)
+		return
+	}
+	g.im.note(fmt.Sprintf("input %q is optional and taken as absent; --shape '%s=...' makes it one", v.Name, first))
+	absent := g.valueOf(none)
+	absent.absent = true
+	g.values[v.Name] = absent
+}
+
 // sequence are the values of input k.
 func (c *conversion) sequence(k int) []*value {
 	v := c.v(k)
@@ -61,10 +109,18 @@ func (c *conversion) sequence(k int) []*value {
 	return v.parts
 }
 
+// all are the values of all inputs, none of which may be left out.
+func (c *conversion) all() (list []*value) {
+	for k := range c.in {
+		list = append(list, c.v(k))
+	}
+	return list
+}
+
 func (c *conversion) bindSequence(parts []*value) { c.bind(0, c.sequenceOf(parts)) }
 
-func (c *conversion) sequenceOf(parts []*value) *value {
-	v := c.valueOf(none)
+func (g *graph) sequenceOf(parts []*value) *value {
+	v := g.valueOf(none)
 	v.sequence, v.parts = true, parts
 	return v
 }
@@ -142,7 +198,7 @@ func concatFromSequence(c *conversion) {
 func sequenceMap(c *conversion) {
 	body, results := c.body("body"), make([][]*value, len(c.node.Outputs))
 	for i := range c.sequence(0) {
-		in := slices.Clone(c.in)
+		in := c.all()
 		for k, v := range in {
 			if v.sequence && i >= len(v.parts) {
 				c.Failf("input %d is a sequence of %d, the first has %d", k, len(v.parts), len(c.sequence(0)))

@@ -238,28 +238,37 @@ func (t *Tensor) check(present fieldSet) error {
 	return nil
 }
 
-// Value is a ValueInfoProto of a tensor.
+// Value is a ValueInfoProto.
 type Value struct {
 	Name string
 	Type DataType // Undefined for values other than tensors
 	Kind string   // "", "sequence", "map", "optional" or "sparse tensor"
+	// Of is what each element of a sequence is, and an optional value where it is there; it has no name.
+	Of *Value
 	// Dims are nil where the rank is not stated.
 	Dims []Dim
 }
 
 // valueInfo is a Value as it is written.
 type valueInfo struct {
-	Name string `onnx:"1"`
-	Type struct {
-		Tensor struct {
-			Type  DataType `onnx:"1"`
-			Shape *shape   `onnx:"2"`
-		} `onnx:"1"`
-		Sequence []byte `onnx:"4"`
-		Map      []byte `onnx:"5"`
-		Sparse   []byte `onnx:"8"`
-		Optional []byte `onnx:"9"`
-	} `onnx:"2"`
+	Name string   `onnx:"1"`
+	Type typeInfo `onnx:"2"`
+}
+
+// typeInfo is a TypeProto.
+type typeInfo struct {
+	Tensor struct {
+		Type  DataType `onnx:"1"`
+		Shape *shape   `onnx:"2"`
+	} `onnx:"1"`
+	Sequence *elementType `onnx:"4"`
+	Map      []byte       `onnx:"5"`
+	Sparse   []byte       `onnx:"8"`
+	Optional *elementType `onnx:"9"`
+}
+
+type elementType struct {
+	Type typeInfo `onnx:"1"`
 }
 
 type shape struct {
@@ -269,31 +278,47 @@ type shape struct {
 func (v *Value) decode(r *reader, data []byte) error {
 	var x valueInfo
 	err := r.message(data, &x)
-	t := &x.Type
-	*v = Value{Name: x.Name, Type: t.Tensor.Type}
+	*v = *x.Type.value()
+	v.Name = x.Name
+	return err
+}
+
+// value is a value of the type, without a name.
+func (t *typeInfo) value() *Value {
+	v := &Value{Type: t.Tensor.Type}
 	if t.Tensor.Shape != nil {
 		v.Dims = append([]Dim{}, t.Tensor.Shape.Dims...)
 	}
 	switch {
 	case t.Sequence != nil:
-		v.Kind = "sequence"
+		v.Kind, v.Of = "sequence", t.Sequence.Type.value()
 	case t.Map != nil:
 		v.Kind = "map"
 	case t.Sparse != nil:
 		v.Kind = "sparse tensor"
 	case t.Optional != nil:
-		v.Kind = "optional"
+		v.Kind, v.Of = "optional", t.Optional.Type.value()
 	}
-	return err
+	return v
 }
 
-func (v *Value) encode() []byte {
-	x := valueInfo{Name: v.Name}
-	x.Type.Tensor.Type = v.Type
-	if v.Dims != nil {
-		x.Type.Tensor.Shape = &shape{v.Dims}
+func (v *Value) encode() []byte { return appendMessage(nil, &valueInfo{v.Name, v.typeInfo()}) }
+
+// typeInfo is the type of the value.
+func (v *Value) typeInfo() (t typeInfo) {
+	switch {
+	case v.Kind == "sequence" && v.Of != nil:
+		t.Sequence = &elementType{v.Of.typeInfo()}
+		return t
+	case v.Kind == "optional" && v.Of != nil:
+		t.Optional = &elementType{v.Of.typeInfo()}
+		return t
 	}
-	return appendMessage(nil, &x)
+	t.Tensor.Type = v.Type
+	if v.Dims != nil {
+		t.Tensor.Shape = &shape{v.Dims}
+	}
+	return t
 }
 
 // Dim is a dimension: a number above 0, or the file's name of an open one.
