@@ -23,6 +23,7 @@ type hopeRow struct {
 	name, kind, in, padding          string
 	side, out, height, width, stride int
 	cpu2, cpu4, gpu                  float64
+	alone, inPlan                    float64 // on the CPU of HOPE's plan; 0: it is not there
 }
 
 // hopeRows reads testdata/hope_inception_v3.tsv.
@@ -35,7 +36,11 @@ func hopeRows(t *testing.T) (rows []hopeRow) {
 		}
 		n := func(i int) int { return require.V(strconv.Atoi(f[i]))(t) }
 		us := func(i int) float64 { return require.V(strconv.ParseFloat(f[i], 64))(t) }
-		rows = append(rows, hopeRow{f[0], f[1], f[3], f[8], n(2), n(4), n(5), n(6), n(7), us(9), us(10), us(11)})
+		r := hopeRow{f[0], f[1], f[3], f[8], n(2), n(4), n(5), n(6), n(7), us(9), us(10), us(11), 0, 0}
+		if f[12] != "" {
+			r.alone, r.inPlan = us(12), us(13)
+		}
+		rows = append(rows, r)
 	}
 	return rows
 }

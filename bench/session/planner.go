@@ -71,7 +71,7 @@ type PlanKey struct {
 
 // KeyOf is the key of a plan.
 func KeyOf(p *partition.Problem, plan partition.Plan) PlanKey {
-	return PlanKey{p.Model, fmt.Sprint(plan.Device, plan.Sequential, plan.Subgraphs)}
+	return PlanKey{p.Model, fmt.Sprint(plan.Device, plan.Part, plan.Sequential, plan.Subgraphs)}
 }
 
 // PlanRun is a plan that ran, with the result of its last execution.

@@ -99,6 +99,7 @@ var tables = map[string]map[string]string{
 		"| strategy | `doorbell` | `mixed_precision` | `camera` | mean beside `single:cpu` | beside `single:gpu` | beside `delegate` | published |": recorded,
 		"| network | without stages | per second | a stage per cluster | gain | `cpu:any` | gain | its stages: cores and operations |":              "bench/clusters TestPipelines",
 		"| operations | number | same device first | without the call | CPU, here over published | GPU |":                                           "bench/session TestHOPEOrder",
+		"| Inception v3, plan by HOPE's times | ms | beside the best single device |":                                                               "bench/session TestHOPEPlan",
 		"| layers | whole, us | on | divided, us | predicted | gain | energy | how, or why not |":                                                   "cmd/nnsoc TestDividedTable",
 		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |":                                                                "cmd/nnsoc TestIslandsTable",
 		"| strategy | rule | time |":              text,

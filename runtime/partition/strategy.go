@@ -21,9 +21,18 @@ func fixed() []Strategy {
 	return []Strategy{AOSP{}, Single(0), GreedyMerge{}, DP{}, MinCut{}, BranchAndBound{}, Pipeline{}, Auto{}}
 }
 
-// Known lists what Parse accepts for the devices of a problem, beside programs: Names, and delegate, which follows what engines
-// take instead of looking for a good plan.
-func Known(devices []Device) []string { return append(Names(devices), Delegate{}.Name()) }
+// special are the strategies that are compared only where they are named: delegate follows what engines take instead of looking for a
+// good plan, branches finds what it looks for only in networks with branches.
+func special() []Strategy { return []Strategy{Delegate{}, Branches{}} }
+
+// Known lists what Parse accepts for the devices of a problem, beside programs: Names, delegate and branches.
+func Known(devices []Device) []string {
+	names := Names(devices)
+	for _, s := range special() {
+		names = append(names, s.Name())
+	}
+	return names
+}
 
 // Names lists the strategies that look for a good plan for the devices of a problem, or leave it to one device.
 func Names(devices []Device) []string {
@@ -43,7 +52,7 @@ func Parse(name string, devices []Device) (Strategy, error) {
 	if name == "ilp" { // how branch-bound was called
 		name = BranchAndBound{}.Name()
 	}
-	for _, s := range append(fixed(), Delegate{}) {
+	for _, s := range append(fixed(), special()...) {
 		if s.Name() == name {
 			return s, nil
 		}

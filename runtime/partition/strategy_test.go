@@ -340,3 +340,31 @@ func TestDelegate(t *testing.T) {
 		require.Equal(t, c.want, plan.Device, c.file)
 	}
 }
+
+// TestBranches: branches is no worse than any single device, and of a fork it runs one branch elsewhere while the other runs here.
+func TestBranches(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for k := range 60 {
+		p := randomProblem(r, 2+r.IntN(9), 2+r.IntN(2), false)
+		p.Objective = Objective(k % 4)
+		e := require.V(p.Evaluate(require.V(Branches{}.Plan(p))(t)))(t)
+		for d := range p.Devices {
+			one := require.V(p.Evaluate(require.V(Single(d).Plan(p))(t)))(t)
+			steps := require.V(p.Evaluate(Plan{Device: require.V(Single(d).Plan(p))(t).Device}))(t) // a plan of Single is sequential
+			require.Check(t, e.Score <= min(one.Score, steps.Score)*(1+1e-9), "problem %d: %v, device %d %v", k, e.Score, d, one.Score)
+		}
+	}
+	p := &Problem{Graph: NewGraph(graph(nil, []int{0}, []int{1}, []int{0}, []int{3}, []int{2, 4}))} // two branches of two operations
+	for d := range 2 {
+		costs, support := make([]Cost, 6), make([]hal.Support, 6)
+		for i := range costs {
+			costs[i], support[i].OK = Cost{TimeFs: float64(10 + d)}, true
+		}
+		p.Devices = append(p.Devices, Device{Name: string(rune('a' + d)), Support: support})
+		p.Costs.Operation = append(p.Costs.Operation, costs)
+		p.Costs.Fixed, p.Costs.PerByte = append(p.Costs.Fixed, Cost{TimeFs: float64(d)}), append(p.Costs.PerByte, Cost{})
+	}
+	plan := require.V(Branches{}.Plan(p))(t)
+	e := require.V(p.Evaluate(plan))(t)
+	require.Check(t, e.LatencyFs == 10+23+10, "%v: %v, want the fork, a branch of 22 with its call, the join", plan, e.LatencyFs)
+}
