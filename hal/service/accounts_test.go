@@ -15,7 +15,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
 	"github.com/nnsoc/nnsoc/internal/require"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // alone is a server without a device, and a session of this process.
@@ -149,14 +148,10 @@ func TestLongTexts(t *testing.T) {
 	id, _, err := create(x, cost{}, func() (*model, error) { return &model{}, nil })
 	require.NoError(t, err)
 	for n, good := range map[int]bool{maxMessage - 1<<10: true, maxMessage - 1<<10 + 1: false} {
-		err := func() (err error) {
-			defer try.Catch(&err)
-			_, err = text(context.WithValue(context.Background(), sessionKey{}, x), &pb.HandleRequest{Id: id}, func(_ hal.PreparedModel, w io.Writer) error {
-				_, err := w.Write(make([]byte, n))
-				return err
-			})
+		_, err := text(context.WithValue(context.Background(), sessionKey{}, x), &pb.HandleRequest{Id: id}, func(_ hal.PreparedModel, w io.Writer) error {
+			_, err := w.Write(make([]byte, n))
 			return err
-		}()
+		})
 		require.Check(t, (err == nil) == good, "%d bytes: %v", n, err)
 	}
 }

@@ -20,7 +20,6 @@ import (
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/internal/unixpeer"
 	"github.com/nnsoc/nnsoc/hal/service/internal/wire"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // maxMessage bounds the reply to a control call, maxRequest the call: models and tensors do
@@ -126,12 +125,11 @@ func (s *Server) Held() (h Holdings) {
 }
 
 // intercept finds the session of a call, contains panics and gives errors their HAL
-// status. Calls end with the first error: see package try.
+// status.
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (res any, err error) {
 	defer s.wire.free(req)
 	defer func() { err = wire.ToStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), info.FullMethod)
-	defer try.Catch(&err)
 	r, ok := req.(interface{ GetSession() uint64 })
 	if !ok {
 		return nil, hal.Errorf(hal.InvalidArgument, "service: %s has no session", info.FullMethod)

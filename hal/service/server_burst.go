@@ -9,14 +9,19 @@ import (
 	"github.com/nnsoc/nnsoc/hal/burst"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // ConfigureExecutionBurst implements the service.
 func (s *Server) ConfigureExecutionBurst(ctx context.Context, r *pb.BurstRequest) (*pb.Handle, error) {
 	x := sessionOf(ctx)
-	p := try.V(find[*model](x, r.Prepared))
-	m := try.V(find[*memory](x, r.Memory))
+	p, err := find[*model](x, r.Prepared)
+	if err != nil {
+		return nil, err
+	}
+	m, err := find[*memory](x, r.Memory)
+	if err != nil {
+		return nil, err
+	}
 	id, _, err := create(x, cost{openBursts: 1}, func() (*burstEnd, error) {
 		return openBurst(x.client, p, m, int(min(r.Requests, shm.MaxRing+1)), int(min(r.Results, shm.MaxRing+1)))
 	})
@@ -26,10 +31,15 @@ func (s *Server) ConfigureExecutionBurst(ctx context.Context, r *pb.BurstRequest
 // SetSlot implements the service.
 func (s *Server) SetSlot(ctx context.Context, r *pb.SlotRequest) (*pb.Empty, error) {
 	x := sessionOf(ctx)
-	b := try.V(find[*burstEnd](x, r.Burst))
+	b, err := find[*burstEnd](x, r.Burst)
+	if err != nil {
+		return nil, err
+	}
 	var m *memory
 	if r.Memory != 0 {
-		m = try.V(find[*memory](x, r.Memory))
+		if m, err = find[*memory](x, r.Memory); err != nil {
+			return nil, err
+		}
 	}
 	return &pb.Empty{}, b.set(r.Slot, m)
 }

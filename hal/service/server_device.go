@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 	"github.com/nnsoc/nnsoc/hal/service/shm"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -61,10 +60,18 @@ func (x *session) model(r *pb.Model) (*nn.Model, error) {
 func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (*pb.SupportReply, error) {
 	x := sessionOf(ctx)
 	c := modelCost(r.Model)
-	try.E(x.client.reserve(c))
+	if err := x.client.reserve(c); err != nil {
+		return nil, err
+	}
 	defer x.client.free(c)
-	m := try.V(x.model(r.Model))
-	list := try.V(s.device.SupportedOperations(m))
+	m, err := x.model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.device.SupportedOperations(m)
+	if err != nil {
+		return nil, err
+	}
 	reply := &pb.SupportReply{}
 	for _, a := range list {
 		reason := a.Reason
@@ -128,9 +135,13 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 	x := sessionOf(ctx)
 	models := make([]hal.PreparedModel, len(r.Prepared))
 	for i, id := range r.Prepared {
-		models[i] = try.V(find[*model](x, id)).PreparedModel
+		m, err := find[*model](x, id)
+		if err != nil {
+			return nil, err
+		}
+		models[i] = m.PreparedModel
 	}
-	id, b := try.V2(create(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
+	id, b, err := create(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
 		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, wire.FromRoles(r.Inputs), wire.FromRoles(r.Outputs))
 		if err != nil {
 			return nil, err
@@ -140,7 +151,10 @@ func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffe
 			return nil, err
 		}
 		return &buffer{b, x.client}, nil
-	}))
+	})
+	if err != nil {
+		return nil, err
+	}
 	return &pb.Buffer{Id: id, Token: b.Token(), Bytes: uint64(b.Bytes())}, nil
 }
 
@@ -166,20 +180,31 @@ func (s *Server) CopyFrom(ctx context.Context, r *pb.CopyRequest) (*pb.Empty, er
 
 // copy moves a value by way of a private copy of the client's memory.
 func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) error {
-	b := try.V(find[*buffer](x, r.Buffer))
-	m := try.V(find[*memory](x, r.Memory))
+	b, err := find[*buffer](x, r.Buffer)
+	if err != nil {
+		return err
+	}
+	m, err := find[*memory](x, r.Memory)
+	if err != nil {
+		return err
+	}
 	if r.Bytes > uint64(m.bytes) {
 		return hal.Errorf(hal.InvalidArgument, "service: %d bytes of a memory of %d", r.Bytes, m.bytes)
 	}
 	c := cost{memoryBytes: int64(r.Bytes)}
-	try.E(x.client.reserve(c))
+	if err := x.client.reserve(c); err != nil {
+		return err
+	}
 	defer x.client.free(c)
 	return move(b, &hal.Memory{Name: hal.MemoryName(r.Name), Data: make([]byte, r.Bytes)}, m)
 }
 
 // Execute implements the service.
 func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.ExecuteReply, error) {
-	m, p := try.V2(sessionOf(ctx).private(r))
+	m, p, err := sessionOf(ctx).private(r)
+	if err != nil {
+		return nil, err
+	}
 	defer p.free()
 	o, trace := traced(r)
 	res, err := p.execute(m, o)
@@ -192,9 +217,12 @@ func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.Execute
 
 // CreateReusableExecution implements the service.
 func (s *Server) CreateReusableExecution(ctx context.Context, r *pb.ExecuteRequest) (*pb.Empty, error) {
-	m, p := try.V2(sessionOf(ctx).private(r))
+	m, p, err := sessionOf(ctx).private(r)
+	if err != nil {
+		return nil, err
+	}
 	defer p.free()
-	_, err := m.CreateReusableExecution(&p.request, executeOptions(r))
+	_, err = m.CreateReusableExecution(&p.request, executeOptions(r))
 	return &pb.Empty{}, err
 }
 
@@ -236,10 +264,18 @@ func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (*pb.Passe
 		return reply, nil
 	}
 	c := modelCost(r.Model)
-	try.E(x.client.reserve(c))
+	if err := x.client.reserve(c); err != nil {
+		return nil, err
+	}
 	defer x.client.free(c)
-	m := try.V(x.model(r.Model))
-	list := try.V(d.Passes(m))
+	m, err := x.model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Passes(m)
+	if err != nil {
+		return nil, err
+	}
 	bytes := 0
 	for _, p := range list {
 		if bytes += len(p.Pass) + len(p.Graph); bytes > maxMessage-1<<16 {
@@ -252,9 +288,14 @@ func (s *Server) GetPasses(ctx context.Context, r *pb.SupportRequest) (*pb.Passe
 
 // text answers with what a prepared model writes.
 func text(ctx context.Context, r *pb.HandleRequest, write func(hal.PreparedModel, io.Writer) error) (*pb.Text, error) {
-	m := try.V(find[*model](sessionOf(ctx), r.Id))
+	m, err := find[*model](sessionOf(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
 	b := &bounded{most: maxMessage - 1<<10}
-	try.E(write(m.PreparedModel, b))
+	if err := write(m.PreparedModel, b); err != nil {
+		return nil, err
+	}
 	return &pb.Text{Text: b.data}, nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // maxFences bounds what one execution waits for.
@@ -30,27 +29,42 @@ func (s *Server) ExecuteFenced(stream grpc.BidiStreamingServer[pb.FencedRequest,
 
 // executeFenced answers the launch and waits for the end. When it returns, the execution
 // counts no longer against the client's quotas.
-func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (_ *pb.FencedEnd, err error) {
-	defer try.Catch(&err)
-	first := try.V(stream.Recv())
+func (s *Server) executeFenced(stream grpc.BidiStreamingServer[pb.FencedRequest, pb.FencedReply]) (*pb.FencedEnd, error) {
+	first, err := stream.Recv()
+	if err != nil {
+		return nil, err
+	}
 	defer s.wire.free(first)
 	launch := first.GetLaunch()
-	x := try.V(s.session(stream.Context(), launch.GetRequest().GetSession()))
+	x, err := s.session(stream.Context(), launch.GetRequest().GetSession())
+	if err != nil {
+		return nil, err
+	}
 	if launch.GetFences() > maxFences {
 		return nil, hal.Errorf(hal.InvalidArgument, "service: %d fences, at most %d", launch.GetFences(), maxFences)
 	}
 	c := cost{fencedExecutions: 1}
-	try.E(x.client.reserve(c))
+	if err := x.client.reserve(c); err != nil {
+		return nil, err
+	}
 	defer x.client.free(c)
-	m, p := try.V2(x.private(launch.GetRequest()))
+	m, p, err := x.private(launch.GetRequest())
+	if err != nil {
+		return nil, err
+	}
 	defer p.free()
 	w := newFenceRelay(p, int(launch.GetFences()))
 	if len(w.fences) == 0 {
-		try.E(p.load())
+		if err := p.load(); err != nil {
+			return nil, err
+		}
 	}
 	o, trace := traced(launch.GetRequest())
 	o.Account = p
-	f := try.V(m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs())))
+	f, err := m.ExecuteFenced(&p.request, w.fences, o, time.Duration(launch.GetAfterFenceNs()))
+	if err != nil {
+		return nil, err
+	}
 	if err := stream.Send(&pb.FencedReply{Part: &pb.FencedReply_Launched{Launched: &pb.Empty{}}}); err != nil {
 		w.abandon()
 		<-f.Fence.Done()
