@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/builder"
 )
@@ -54,8 +53,7 @@ func kernel(name string, sizes []uint32, float bool) (*nn.Model, error) {
 }
 
 // Kernels prices all rows of single kernels.
-func Kernels() (_ []Row, err error) {
-	defer try.Catch(&err)
+func Kernels() ([]Row, error) {
 	var rows []Row
 	for _, f := range table(kernelsTable)[1:] {
 		var sizes []uint32
@@ -66,13 +64,21 @@ func Kernels() (_ []Row, err error) {
 			}
 			sizes = append(sizes, uint32(n))
 		}
-		m := try.V(kernel(f[0], sizes, f[2] == "f32"))
-		s := try.V(specOf(f[3]))
+		m, err := kernel(f[0], sizes, f[2] == "f32")
+		if err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
+		}
+		s, err := specOf(f[3])
+		if err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
+		}
 		r := Row{What: f[0] + " " + f[1], Type: f[2], Cores: f[3], Role: f[4]}
 		if r.Ms, err = strconv.ParseFloat(f[5], 64); err != nil {
 			return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
 		}
-		try.E(r.price(s, m))
+		if err := r.price(s, m); err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
+		}
 		rows = append(rows, r)
 	}
 	return rows, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
@@ -108,17 +107,22 @@ func otherCores(name string) (*soc.CPU, error) {
 }
 
 // Networks prices all rows of whole networks.
-func Networks() (_ []Row, err error) {
-	defer try.Catch(&err)
+func Networks() ([]Row, error) {
 	lines := table(networksTable)
 	sets := lines[0][3:]
 	specs := make([]*timing.CPUSpec, len(sets))
 	for i := range sets {
-		specs[i] = try.V(specOf(sets[i]))
+		var err error
+		if specs[i], err = specOf(sets[i]); err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", sets[i], err)
+		}
 	}
 	var rows []Row
 	for _, f := range lines[1:] {
-		m := try.V(model(f[0], f[1] == "f32"))
+		m, err := model(f[0], f[1] == "f32")
+		if err != nil {
+			return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
+		}
 		for i, text := range f[3:] {
 			if text == "-" {
 				continue
@@ -128,7 +132,9 @@ func Networks() (_ []Row, err error) {
 				return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
 			}
 			r := Row{What: f[0], Type: f[1], Cores: sets[i], Role: f[2], Ms: ms}
-			try.E(r.price(specs[i], m))
+			if err := r.price(specs[i], m); err != nil {
+				return nil, fmt.Errorf("cpu: %s: %w", f[0], err)
+			}
 			rows = append(rows, r)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpudriver"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/vela"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/nn/opspec"
@@ -28,18 +27,32 @@ func work(m *nn.Model) int64 {
 
 // Check reads the file, runs it on noise on the machine that it was compiled for, without times, and compares its outputs
 // with what the reference CPU computes of the model. There is a result for each output.
-func (n *Network) Check() (_ []compare.Result, err error) {
-	defer try.Catch(&err)
+func (n *Network) Check() ([]compare.Result, error) {
 	m := n.model
-	file := try.V(vela.Read(n.File))
-	machine := try.V(inference.NewMachine(n.config, hal.FastSingleAnswer))
-	session := try.V(inference.New(file, machine))
+	file, err := vela.Read(n.File)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := inference.NewMachine(n.config, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	session, err := inference.New(file, machine)
+	if err != nil {
+		return nil, err
+	}
 	var inputs [][]byte
 	for i := range m.Main.Inputs {
 		inputs = append(inputs, tensor.SyntheticInput(&m.Main, i, uint32(i+1)))
 	}
-	expected := try.V(cpudriver.ReferenceTensors(m, inputs))
-	res := try.V(session.Run(inputs, inference.Options{Functional: true}))
+	expected, err := cpudriver.ReferenceTensors(m, inputs)
+	if err != nil {
+		return nil, err
+	}
+	res, err := session.Run(inputs, inference.Options{Functional: true})
+	if err != nil {
+		return nil, err
+	}
 	actual := make([]compare.Tensor, len(res.Outputs))
 	for i, o := range inference.Operands(file, file.Outputs) {
 		actual[i] = compare.Tensor{Type: o.Type, Dimensions: o.Dimensions, Data: res.Outputs[i]}

@@ -45,15 +45,25 @@ type Operator struct {
 const onCPU, onNPU = 0, 1
 
 // Compile compiles a model for an accelerator, with its NPU and memories as a SoC has them.
-func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (_ *Network, err error) {
-	defer try.Catch(&err)
-	d := try.V(device(c, accelerator))
+func Compile(m *nn.Model, c *soc.Config, accelerator ethosu.Config) (*Network, error) {
+	d, err := device(c, accelerator)
+	if err != nil {
+		return nil, err
+	}
 	resolved := *m
-	main := try.V(opspec.Resolve(&m.Main))
+	main, err := opspec.Resolve(&m.Main)
+	if err != nil {
+		return nil, err
+	}
 	resolved.Main = *main
-	steps, n := try.V2(divide(d, &resolved))
+	steps, n, err := divide(d, &resolved)
+	if err != nil {
+		return nil, err
+	}
 	n.Work, n.model, n.config = work(&resolved), &resolved, c
-	try.E(n.write(d, &resolved, steps, accelerator))
+	if err := n.write(d, &resolved, steps, accelerator); err != nil {
+		return nil, err
+	}
 	if _, err := vela.Read(n.File); err != nil {
 		return nil, fmt.Errorf("offline: the file that was written: %w", err)
 	}

@@ -7,19 +7,20 @@ import (
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Distribution draws how many percent of results take at most so long, a line per series: its points are latencies in milliseconds and percent.
-func Distribution(title string, list []Series) (_ *Figure, err error) {
-	defer try.Catch(&err)
-	try.E(check(list, false))
+func Distribution(title string, list []Series) (*Figure, error) {
+	if err := check(list, false); err != nil {
+		return nil, err
+	}
 	f := newFigure(title, "latency in milliseconds", "results in percent")
 	for i, s := range list {
 		style := solid(i)
 		style.Dashes = dashes[i/len(colours)%len(dashes)] // colours repeat
-		try.E(f.line(s.Points, style))
+		if err := f.line(s.Points, style); err != nil {
+			return nil, err
+		}
 		f.legend = append(f.legend, entry{mark{line: style}, s.Name})
 	}
 	pad(&f.X)
@@ -34,8 +35,7 @@ type Bar struct {
 }
 
 // Bars draws figures as horizontal bars, the first at the top.
-func Bars(title, figure string, list []Bar) (_ *Figure, err error) {
-	defer try.Catch(&err)
+func Bars(title, figure string, list []Bar) (*Figure, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is nothing to draw")
 	}
@@ -53,7 +53,10 @@ func Bars(title, figure string, list []Bar) (_ *Figure, err error) {
 		names[len(list)-1-i], values[len(list)-1-i] = b.Name, b.Value
 		most = max(most, b.Value)
 	}
-	bars := try.V(plotter.NewBarChart(values, vg.Points(7)))
+	bars, err := plotter.NewBarChart(values, vg.Points(7))
+	if err != nil {
+		return nil, err
+	}
 	bars.Horizontal, bars.Color, bars.LineStyle.Width = true, colours[0], 0
 	f.Add(bars)
 	f.NominalY(names...)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
@@ -15,24 +14,38 @@ import (
 
 // Export is the problem of a network as data. With measured costs on a machine of its own it has what operations cost on their engines at each
 // operating point, and how much slower devices are beside each other.
-func (x *Planner) Export(f *Network) (_ *partition.Exported, err error) {
-	defer try.Catch(&err)
-	p := try.V(x.Problem(f, x.Costs))
+func (x *Planner) Export(f *Network) (*partition.Exported, error) {
+	p, err := x.Problem(f, x.Costs)
+	if err != nil {
+		return nil, err
+	}
 	e := p.Export(x.Phone.Config.SoC.Name)
 	if cmp.Or(x.Costs, CostsMeasured) != CostsMeasured || x.outline(f.Model) == nil {
 		return e, nil
 	}
-	q := try.V(nnrt.NewProblem(x.Phone.Registry, f.Model, x.options))
-	loads := try.V(x.measurer(f.Model, f.Inputs).Loads(q))
+	q, err := nnrt.NewProblem(x.Phone.Registry, f.Model, x.options)
+	if err != nil {
+		return nil, err
+	}
+	loads, err := x.measurer(f.Model, f.Inputs).Loads(q)
+	if err != nil {
+		return nil, err
+	}
 	use := map[string]traffic{}
 	for d := range q.Devices {
-		plan := try.V(partition.Single(d).Plan(q))
+		plan, err := partition.Single(d).Plan(q)
+		if err != nil {
+			return nil, err
+		}
 		if !slices.Contains(plan.Device, d) {
 			continue
 		}
 		points := x.operatingPoints(q.Devices[d].Name)
 		for k, at := range points {
-			works := try.V(onDevice(loads, plan, d, at))
+			works, err := onDevice(loads, plan, d, at)
+			if err != nil {
+				return nil, err
+			}
 			e.Points = append(e.Points, points[k].rows(q.Devices[d].Name, works)...)
 			use[q.Devices[d].Name] = sumOf(works) // the last and highest
 		}

@@ -507,10 +507,15 @@ type Choice struct {
 // those that differ in their constants alone one; the costs of operations at other clocks follow from that. A machine
 // that the plan has run on continues with it: known executions are not simulated again, and of a large network no
 // program runs more than networkRuns times in all. The command partition looks further.
-func (x *Planner) Compile(f *Network) (_ *Choice, err error) {
-	defer try.Catch(&err)
-	p, plan := try.V2(x.choose(f))
-	predicted := try.V(p.Predict(plan))
+func (x *Planner) Compile(f *Network) (*Choice, error) {
+	p, plan, err := x.choose(f)
+	if err != nil {
+		return nil, err
+	}
+	predicted, err := p.Predict(plan)
+	if err != nil {
+		return nil, err
+	}
 	c := &Choice{PredictedUS: predicted.LatencyFs / 1e9}
 	if r := x.runs[KeyOf(p, plan)]; r != nil {
 		c.Phone, c.Compilation, c.ExecuteUser = r.Phone, r.Compilation, r.ExecuteUser

@@ -1,6 +1,7 @@
 // Package try is for long chains of calls any of which may fail: a function whose calls are wrapped in E and V reads as
 // the straight case, and a deferred Catch at the entry returns the first error. A panic of anything else continues.
-// Functions that return through it are called below a Catch only.
+// Functions that return through it are called below a Catch only. It ends one parser, reader or lowering of an operation;
+// an exported function of any other package returns its errors (TestTry of internal/lint).
 package try
 
 // failure is the panic value of E and V.

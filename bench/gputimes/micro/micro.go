@@ -111,14 +111,22 @@ type Row struct {
 }
 
 // Run measures the GPU of a SoC at the clock of a preference.
-func Run(c *soc.Config, p sim.Preference) (_ []Row, err error) {
-	defer try.Catch(&err)
-	spec := try.V(gpu.FromSoC(c, p))
-	core := try.V(gpu.New(spec))
+func Run(c *soc.Config, p sim.Preference) ([]Row, error) {
+	spec, err := gpu.FromSoC(c, p)
+	if err != nil {
+		return nil, err
+	}
+	core, err := gpu.New(spec)
+	if err != nil {
+		return nil, err
+	}
 	c = c.Voted(&c.GPU.Clock, p)
 	var files []*codeobject.File
 	for _, text := range []string{assembly, machineAssembly, coreAssembly} {
-		file := try.V(assemble(text))
+		file, err := assemble(text)
+		if err != nil {
+			return nil, err
+		}
 		files = append(files, file)
 	}
 	var rows []Row

@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/lower/family"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 )
 
@@ -34,17 +33,24 @@ type IOOffsets struct {
 
 // Operator compiles a model of known shapes as one operator. Without places, inputs and outputs
 // are allocated for their lifetimes like other values.
-func (d *Device) Operator(m *nn.Model, at *IOOffsets) (_ *Operator, err error) {
-	defer try.Catch(&err)
+func (d *Device) Operator(m *nn.Model, at *IOOffsets) (*Operator, error) {
 	g := graph.New(m)
 	g.Leaves = d.middleEnd.Leaves
-	try.E(family.Table().Passes.Run(g, nil))
+	if err := family.Table().Passes.Run(g, nil); err != nil {
+		return nil, err
+	}
 	where := lower.InPlace{}
 	if at != nil {
 		where = lower.InPlace{Inputs: at.Inputs, Outputs: at.Outputs, Bytes: at.Bytes}
 	}
-	list := try.V(lower.GraphInPlace(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, where))
-	p := try.V(plan.New(d.driverStack(), list))
+	list, err := lower.GraphInPlace(family.Table(), &d.cfg.Spec, g, d.cfg.Lowerings, where)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.New(d.driverStack(), list)
+	if err != nil {
+		return nil, err
+	}
 	o := &Operator{Commands: p.Code.Commands, Constants: p.Consts, ArenaBytes: p.Region(regionArena), FastBytes: p.Region(regionFast), WeightBytes: p.EncodedWeights}
 	for _, of := range []struct {
 		from []layout.Buffer

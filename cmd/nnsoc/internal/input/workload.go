@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 )
@@ -36,14 +35,18 @@ type Workload struct {
 }
 
 // NewWorkload reads the network that arguments name, the embedded one without any.
-func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
-	defer try.Catch(&err)
+func NewWorkload(a *cli.App, args []string, f *Flags) (*Workload, error) {
 	if len(args) == 0 {
 		if len(f.Inputs) > 0 {
 			return nil, cli.Usage(errors.New("--input needs a MODEL"))
 		}
-		try.E(f.Choice.NeedModel())
-		primary := try.V(NewForm(EmbeddedNetwork(true), f))
+		if err := f.Choice.NeedModel(); err != nil {
+			return nil, err
+		}
+		primary, err := NewForm(EmbeddedNetwork(true), f)
+		if err != nil {
+			return nil, err
+		}
 		var float *Form
 		return &Workload{primary, func() (*Form, error) {
 			var err error
@@ -53,7 +56,14 @@ func NewWorkload(a *cli.App, args []string, f *Flags) (_ *Workload, err error) {
 			return float, err
 		}}, nil
 	}
-	m := try.V(ReadModel(a, args[0], try.V(f.Choice.Parse())))
+	choice, err := f.Choice.Parse()
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadModel(a, args[0], choice)
+	if err != nil {
+		return nil, err
+	}
 	primary, err := NewForm(m, f)
 	return &Workload{Primary: primary}, err
 }

@@ -105,7 +105,9 @@ their time and energy.`,
 		Example: "  nnsoc capabilities --soc ethos-u55-128 --explain\n  nnsoc capabilities --soc ethos-u55-128 --suite mlts --json\n  nnsoc capabilities --predict mobilenet_v1_0.25_128_quant,efficientnet_lite0_float",
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			try.E(cli.Exclude(cmd, "predict", "explain", "suite"))
+			if err := cli.Exclude(cmd, "predict", "explain", "suite"); err != nil {
+				return err
+			}
 			if len(f.predict) > 0 {
 				return predict(a, &f)
 			}

@@ -62,9 +62,16 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 --candidate selects one of these instead, here and in run.`,
 		Example: "  nnsoc compile model.tflite --device aosp\n  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps\n  nnsoc compile model.tflite --device dsp --explain\n  nnsoc compile model.tflite --device npu --candidate 3='block 8x8x32' --explain",
 		RunE: func(_ *cobra.Command, args []string) error {
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			try.V(m.Choose([]string{device}))
-			try.E(m.Limit(&limits))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			if _, err := m.Choose([]string{device}); err != nil {
+				return err
+			}
+			if err := m.Limit(&limits); err != nil {
+				return err
+			}
 			if hashes {
 				if listing || steps || explain || passes || output != "" || choice.Given() {
 					return cli.Usage(errors.New("--hash prints no program and reads files as they are: leave out -S, --steps, --explain, --passes, -o, --shape and --signature"))
@@ -80,8 +87,13 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			if len(args) > 1 {
 				return cli.Usage(fmt.Errorf("nnsoc compile accepts at most one MODEL, got %d arguments (several with --hash)", len(args)))
 			}
-			model := try.V(compileModel(a, args, m, device, &choice))
-			try.E(m.CheckLimits(model))
+			model, err := compileModel(a, args, m, device, &choice)
+			if err != nil {
+				return err
+			}
+			if err := m.CheckLimits(model); err != nil {
+				return err
+			}
 			model.Relaxed = relaxed
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
@@ -104,7 +116,10 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 			p := a.Progress()
 			p.Update("%s: compile %s", device, model.Name)
 			var o nnrt.CompileOptions
-			o.Candidates = try.V(candidates.For(model, device))
+			o.Candidates, err = candidates.For(model, device)
+			if err != nil {
+				return err
+			}
 			c, err := m.CompileModel(model, device, o)
 			p.Done()
 			if err != nil {

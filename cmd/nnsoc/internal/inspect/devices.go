@@ -14,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -53,7 +52,10 @@ func NewDevices(a *cli.App) *cobra.Command {
 		Example: "  nnsoc devices\n  nnsoc devices --soc xclipse920 --json",
 		Args:    cli.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
 			r := devicesReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Description: m.Config.SoC.Description, Suite: capability.Reported}
 			for _, d := range m.Registry.Devices() {
 				c := d.Capabilities()

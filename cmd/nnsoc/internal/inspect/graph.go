@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/graphdump"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -57,8 +56,14 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 			if device == "" && machine.HasCache(a) {
 				return cli.Usage(errors.New("--cache-dir keeps what is compiled: give --device"))
 			}
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &choice))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			model, err := compileModel(a, args, m, nnrt.ByStrategy, &choice)
+			if err != nil {
+				return err
+			}
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
@@ -66,13 +71,18 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 			if format != "" && format != "svg" && format != "dot" {
 				return cli.Usage(fmt.Errorf("--format %s, want dot or svg", format))
 			}
-			p, cascades := try.V2(dividedOn(m, model, device))
+			p, cascades, err := dividedOn(m, model, device)
+			if err != nil {
+				return err
+			}
 			var b bytes.Buffer
 			draw := graphdump.WriteDivided
 			if svg {
 				draw = graphdump.SVG
 			}
-			try.E(draw(&b, model.Name, model, p))
+			if err := draw(&b, model.Name, model, p); err != nil {
+				return err
+			}
 			if output != "" {
 				if err := cli.WriteFile(output, b.Bytes()); err != nil || !a.JSON {
 					return err
@@ -89,7 +99,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 				}
 				return cli.PrintJSON(a.Out, r)
 			}
-			_, err := a.Out.Write(b.Bytes())
+			_, err = a.Out.Write(b.Bytes())
 			return err
 		},
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -55,16 +54,24 @@ With --rules it prints these tables: the rules that operations must keep, and wh
 refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 		Example: "  nnsoc ops\n  nnsoc ops --rules --device npu\n  nnsoc ops nnapi --markdown > docs/OPERATIONS.md\n  nnsoc ops nnapi --device npu --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			try.E(cli.Exclude(cmd, "markdown", "rules", "json"))
+			if err := cli.Exclude(cmd, "markdown", "rules", "json"); err != nil {
+				return err
+			}
 			if rules && len(args) > 0 {
 				return cli.Usage(fmt.Errorf("--rules prints tables and runs no cases, got %q", args[0]))
 			}
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
 			show := a.Progress()
 			defer show.Done()
 			r := OpsReport{SchemaVersion: cli.SchemaVersion}
 			var list []hal.Device
-			names := try.V(m.Choose(devices))
+			names, err := m.Choose(devices)
+			if err != nil {
+				return err
+			}
 			for _, name := range names {
 				d, err := m.Find(name)
 				if err != nil {
@@ -73,7 +80,10 @@ refused. docs/OPERATIONS.md is its output over the public corpus (nnapi).`,
 				list = append(list, d)
 			}
 			if len(args) > 0 {
-				r.files = try.V(input.ReadAllSpecs(args, show))
+				r.files, err = input.ReadAllSpecs(args, show)
+				if err != nil {
+					return err
+				}
 				if !slices.ContainsFunc(r.files, func(f *vectors.File) bool { return len(f.Cases) > 0 }) {
 					return cli.Usage(fmt.Errorf("%s: no case", strings.Join(args, ", ")))
 				}

@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/nn/opspec"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -62,9 +61,18 @@ Without MODEL it uses the embedded MobileNet v1. For test vectors see vts --decl
 		Args:              cli.AtMostOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE: func(_ *cobra.Command, args []string) error {
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			names := try.V(m.Choose(devices))
-			model := try.V(compileModel(a, args, m, nnrt.ByStrategy, &choice))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			names, err := m.Choose(devices)
+			if err != nil {
+				return err
+			}
+			model, err := compileModel(a, args, m, nnrt.ByStrategy, &choice)
+			if err != nil {
+				return err
+			}
 			if err := nnrt.Validate(model); err != nil {
 				return cli.Usage(fmt.Errorf("%s: %w", model.Name, err))
 			}

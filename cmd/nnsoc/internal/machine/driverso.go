@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // hostName is the program that loads a driver in C: see cmd/libneuralnetworks/driverhost.
@@ -24,15 +23,18 @@ const maxAnnouncement = 1 << 16
 
 // StartLibraries starts a process for each library of --driver-so, and adds the sockets that they serve to those of --driver. The
 // processes end with this one, which holds their standard inputs.
-func StartLibraries(a *cli.App) (err error) {
-	defer try.Catch(&err)
+func StartLibraries(a *cli.App) error {
 	for _, value := range a.DriverLibraries {
 		e, named, path := split(value)
 		prefix := ""
 		if named {
 			prefix = e.String() + "="
 		}
-		for _, socket := range try.V(startHost(a, path)) {
+		sockets, err := startHost(a, path)
+		if err != nil {
+			return err
+		}
+		for _, socket := range sockets {
 			a.Drivers = append(a.Drivers, prefix+socket)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/service"
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // New returns the command serve.
@@ -45,7 +44,9 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 			if (socket == "" || device == "") && phone == "" {
 				return cli.Usage(fmt.Errorf("serve needs --device and --socket, or --machine"))
 			}
-			try.E(cli.Exclude(cmd, "machine", "device", "socket", "name", "force-unsupported", "dump", "retire"))
+			if err := cli.Exclude(cmd, "machine", "device", "socket", "name", "force-unsupported", "dump", "retire"); err != nil {
+				return err
+			}
 			if megabytes < 0 || min(q.Sessions, q.Prepared, q.Buffers, q.Bursts, q.Fenced, q.Calls) < 0 {
 				return cli.Usage(fmt.Errorf("a quota below 0"))
 			}
@@ -56,7 +57,10 @@ model's graph, before and after the driver's passes, as .dot and .json.`,
 			if phone != "" {
 				return servePhone(a, cmd.Context(), phone, q)
 			}
-			m := try.V(machine.OpenSteady(a, hal.FastSingleAnswer))
+			m, err := machine.OpenSteady(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
 			d, err := m.Find(device)
 			if err != nil {
 				return cli.Usage(err)

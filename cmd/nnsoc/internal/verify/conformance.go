@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/internal/spelling"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 	"github.com/nnsoc/nnsoc/testvectors/conformance/check"
 )
@@ -57,7 +56,9 @@ check fails, and 2 when a row does not exist, has no check or concerns none of t
 			return ids, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			try.E(cli.Exclude(cmd, "markdown", "json", "device", "via", "soc", "set", "driver", "drivers"))
+			if err := cli.Exclude(cmd, "markdown", "json", "device", "via", "soc", "set", "driver", "drivers"); err != nil {
+				return err
+			}
 			if markdown {
 				if len(args) > 0 {
 					return cli.Usage(fmt.Errorf("--markdown lists all rows, got %q", args[0]))
@@ -69,8 +70,14 @@ check fails, and 2 when a row does not exist, has no check or concerns none of t
 			if err != nil {
 				return cli.Usage(err)
 			}
-			m := try.V(machine.Open(a, hal.FastSingleAnswer))
-			list, stop := try.V2(subjects(m, names, ways))
+			m, err := machine.Open(a, hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			list, stop, err := subjects(m, names, ways)
+			if err != nil {
+				return err
+			}
 			defer stop()
 			return runConformance(a, checks, list)
 		},

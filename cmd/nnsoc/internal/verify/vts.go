@@ -92,7 +92,9 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 		Example:           "  nnsoc vts --device npu\n  nnsoc vts 'nnapi/*conv2d*' --device dsp --run 'quant8' --json\n  nnsoc vts nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		ValidArgsFunction: input.CompleteCorpus,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			try.E(cli.Exclude(cmd, "export", "device", "via", "declined", "functional"))
+			if err := cli.Exclude(cmd, "export", "device", "via", "declined", "functional"); err != nil {
+				return err
+			}
 			if f.device == referenceName && (f.declined || f.functional) {
 				return cli.Usage(errors.New("--declined and --functional do nothing with the reference, which takes all cases and has no times: give --device"))
 			}

@@ -180,17 +180,40 @@ const leastGain = 0.05
 
 // Best simulates the changes with the largest predicted gains of a network on a device, for the page of a report: until so many
 // have shortened it, or twice as many were tried.
-func Best(a *cli.App, preference string, pace measure.Pace, model, device string, top int) (_ *htmlreport.Advice, err error) {
-	defer try.Catch(&err)
+func Best(a *cli.App, preference string, pace measure.Pace, model, device string, top int) (*htmlreport.Advice, error) {
 	f := &adviseFlags{device: device, preference: preference, pace: pace}
-	l := try.V(newLab(a, preference, pace))
-	c := try.V(machine.LoadSoC(a))
-	base := try.V(l.run(c, model, device))
+	l, err := newLab(a, preference, pace)
+	if err != nil {
+		return nil, err
+	}
+	c, err := machine.LoadSoC(a)
+	if err != nil {
+		return nil, err
+	}
+	base, err := l.run(c, model, device)
+	if err != nil {
+		return nil, err
+	}
 	if base.result == nil {
 		return nil, nil
 	}
-	form, keys := try.V(l.form(model)), try.V(soc.Keys(a.SoC, try.V(machine.Changes(a))...))
-	changes := slices.DeleteFunc(advise.Propose(try.V(adviceRun(form, f, base, keys))), func(x advise.Change) bool { return l.refuses(x.Keys) })
+	form, err := l.form(model)
+	if err != nil {
+		return nil, err
+	}
+	given, err := machine.Changes(a)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := soc.Keys(a.SoC, given...)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := adviceRun(form, f, base, keys)
+	if err != nil {
+		return nil, err
+	}
+	changes := slices.DeleteFunc(advise.Propose(ran), func(x advise.Change) bool { return l.refuses(x.Keys) })
 	r := &htmlreport.Advice{Device: device, LatencyUS: base.invocations.MeanUS}
 	p := a.Progress()
 	defer p.Done()

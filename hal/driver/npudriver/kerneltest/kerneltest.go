@@ -13,7 +13,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/layout"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/npudriver/step"
-	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -35,11 +34,19 @@ type Result struct {
 
 // Run runs the kernel with timing and without, and checks what every kernel owes: the
 // same bytes in both modes, and reasons that add up to the cycles.
-func (c *Case) Run() (_ *Result, err error) {
-	defer try.Catch(&err)
-	p := try.V(c.program())
-	timed := try.V(c.run(p, false))
-	functional := try.V(c.run(p, true))
+func (c *Case) Run() (*Result, error) {
+	p, err := c.program()
+	if err != nil {
+		return nil, err
+	}
+	timed, err := c.run(p, false)
+	if err != nil {
+		return nil, err
+	}
+	functional, err := c.run(p, true)
+	if err != nil {
+		return nil, err
+	}
 	switch {
 	case !bytes.Equal(timed.Output, functional.Output):
 		return nil, errors.New("functional and timed runs differ")

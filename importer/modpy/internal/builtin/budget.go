@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"go.starlark.net/starlark"
-
-	"github.com/nnsoc/nnsoc/internal/try"
 )
 
 // Bounds of one specification.
@@ -43,17 +41,22 @@ func Charge(t *starlark.Thread, n int) error {
 }
 
 // Iterate calls f for each element of x, within the budget.
-func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error) (err error) {
-	defer try.Catch(&err)
+func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error) error {
 	if s, ok := x.(starlark.String); ok {
-		try.E(Charge(t, len(s)))
+		if err := Charge(t, len(s)); err != nil {
+			return err
+		}
 		for _, r := range string(s) {
-			try.E(f(starlark.String(string(r))))
+			if err := f(starlark.String(string(r))); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
 	if n := starlark.Len(x); n > 0 {
-		try.E(Charge(t, n))
+		if err := Charge(t, n); err != nil {
+			return err
+		}
 	}
 	it := starlark.Iterate(x)
 	if it == nil {
@@ -62,7 +65,9 @@ func Iterate(t *starlark.Thread, x starlark.Value, f func(starlark.Value) error)
 	defer it.Done()
 	var e starlark.Value
 	for it.Next(&e) {
-		try.E(f(e))
+		if err := f(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

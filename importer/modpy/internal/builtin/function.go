@@ -38,7 +38,9 @@ func Arity(name string, args starlark.Tuple, kwargs []starlark.Tuple, low, high 
 // Fixed wraps a function of n positional arguments.
 func Fixed(name string, n int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
 	return Function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		try.E(Arity(name, args, kwargs, n, n))
+		if err := Arity(name, args, kwargs, n, n); err != nil {
+			return nil, err
+		}
 		return f(t, args)
 	})
 }

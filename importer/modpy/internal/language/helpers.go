@@ -32,8 +32,13 @@ func Helpers(consts [][]starlark.Value) starlark.StringDict {
 		return inPlaceOp(t, string(a[0].(starlark.String)), a[1], a[2])
 	})
 	def(python.FnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		i := try.V(starlark.AsInt32(a[0]))
-		try.E(builtin.Charge(t, len(consts[i])))
+		i, err := starlark.AsInt32(a[0])
+		if err != nil {
+			return nil, err
+		}
+		if err := builtin.Charge(t, len(consts[i])); err != nil {
+			return nil, err
+		}
 		return starlark.NewList(append([]starlark.Value(nil), consts[i]...)), nil
 	})
 	def(python.FnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {

@@ -357,11 +357,18 @@ func (a *Array) gather(t *starlark.Thread, list starlark.Value, axis int) (_ sta
 }
 
 // Assign sets all elements to v, which is broadcast.
-func (a *Array) Assign(t *starlark.Thread, v starlark.Value) (err error) {
-	defer try.Catch(&err)
-	b := try.V(toArray(t, v))
-	b = try.V(b.broadcast(a.shape))
-	try.E(builtin.Charge(t, a.Size()))
+func (a *Array) Assign(t *starlark.Thread, v starlark.Value) error {
+	b, err := toArray(t, v)
+	if err != nil {
+		return err
+	}
+	b, err = b.broadcast(a.shape)
+	if err != nil {
+		return err
+	}
+	if err := builtin.Charge(t, a.Size()); err != nil {
+		return err
+	}
 	values := b.Flat()
 	i := 0
 	a.each(func(at int) { a.data[at] = a.dtype.round(values[i]); i++ })

@@ -17,7 +17,9 @@ import (
 func Module() *builtin.Namespace {
 	shared := randomObject("random")
 	shared.Members["Random"] = builtin.Function("Random", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		try.E(builtin.Arity("Random", args, kwargs, 0, 1))
+		if err := builtin.Arity("Random", args, kwargs, 0, 1); err != nil {
+			return nil, err
+		}
 		r := randomObject("random.Random")
 		_, err := starlark.Call(t, r.Members["seed"], args, nil)
 		return r, err
