@@ -57,6 +57,9 @@ const VTCMBase = 0xd8000000
 // maxThreads bounds the state of a run.
 const maxThreads = 16
 
+// maxVectorQueue bounds the packets in the queue of vectors; each has one vector load at most.
+const maxVectorQueue = 63
+
 func (s *Spec) validate() error {
 	var errs []error
 	in := func(name string, v, lo, hi int64) {

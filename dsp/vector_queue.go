@@ -15,9 +15,6 @@ type vectorQueue struct {
 	moved int64 // cycles that the thread has waited so far, during which it has issued nothing
 }
 
-// maxVectorQueue bounds the packets in the queue; each has one vector load at most.
-const maxVectorQueue = 63
-
 // lateLoad is a vector load that the pipeline waits for.
 type lateLoad struct {
 	due    int64 // cycle, less what the thread has waited before, at which the thread stops without it

@@ -120,14 +120,6 @@ func sequential(ds []Dispatch, queues bool) int {
 	return n
 }
 
-func shiftOf(v int) uint {
-	n := uint(0)
-	for 1<<n < v {
-		n++
-	}
-	return n
-}
-
 // Fault is an error of the simulated program, with where it happened.
 type Fault struct {
 	Kernel string

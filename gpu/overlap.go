@@ -1,5 +1,11 @@
 package gpu
 
+// runAhead is how many cycles a SIMD may be ahead of the others with
+// instructions that none of them can notice. It bounds how late a wave that
+// another SIMD starts meanwhile joins in. Dispatches beside each other notice also the lines of code that the others
+// fetch: none is ahead.
+const runAhead = 200
+
 // packets is a queue: its dispatches in order.
 type packets struct {
 	id     int

@@ -243,3 +243,12 @@ func (c *CacheSpec) validate() error {
 	}
 	return nil
 }
+
+// shiftOf is how many bits of an address lie within v bytes, a power of two.
+func shiftOf(v int) uint {
+	n := uint(0)
+	for 1<<n < v {
+		n++
+	}
+	return n
+}

@@ -8,12 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// runAhead is how many cycles a SIMD may be ahead of the others with
-// instructions that none of them can notice. It bounds how late a wave that
-// another SIMD starts meanwhile joins in. Dispatches beside each other notice also the lines of code that the others
-// fetch: none is ahead.
-const runAhead = 200
-
 // runTimed executes the dispatches in time order: at each step the SIMD whose
 // next issue is earliest issues one instruction, or a run of vector
 // instructions, which no other SIMD can see.
@@ -87,9 +81,6 @@ func (m *machine) runTimed() {
 	}
 	m.settle(start)
 }
-
-// waveBits is the width of the number of a wave of a SIMD.
-const waveBits = 5
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
 // equals; and the one after it. Nothing branches on the times.

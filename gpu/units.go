@@ -19,6 +19,9 @@ type cu struct {
 	port
 }
 
+// waveBits is the width of the number of a wave of a SIMD.
+const waveBits = 5
+
 // maxWaves bounds WavesPerSIMD; unitSlots are the units and more, a power of two, so that no index needs a check.
 const (
 	maxWaves  = 1 << waveBits
