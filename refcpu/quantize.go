@@ -14,7 +14,7 @@ import (
 var quantizeKernels = []operation{
 	{op: nn.OpQuantize, prepare: read(prepareQuantize)},
 	{op: nn.OpDequantize, prepare: read(prepareDequantize)},
-	{op: nn.OpRequantize, prepare: read(prepareRequantize)},
+	{op: nn.OpRequantize, prepare: read(prepareTable)},
 	{op: nn.OpQuantize16, prepare: read(prepareQuantize16)},
 	{op: nn.OpDequantize16, prepare: read(prepareDequantize16)},
 	{op: nn.OpCast, prepare: read(prepareCast)},
@@ -73,12 +73,6 @@ func dequantizeChannels(u opspec.Unary, o *nn.Operand) (Kernel, error) {
 		done()
 		return nil
 	}, nil
-}
-
-// prepareRequantize is REQUANTIZE: (x - zero point) * scale / scale of the
-// output + its zero point, in fixed point.
-func prepareRequantize(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
-	return unaryTable(u, u.RequantizeTable(v)), nil
 }
 
 // prepareQuantize16 is QUANTIZE to 16 bits without a sign.

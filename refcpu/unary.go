@@ -17,15 +17,15 @@ var unaryKernels = []operation{
 	{op: nn.OpLog, prepare: read(prepareMath)},
 	{op: nn.OpSin, prepare: read(prepareMath)},
 	{op: nn.OpSqrt, prepare: read(prepareMath)},
-	{op: nn.OpRsqrt, prepare: read(prepareMath)},
+	{op: nn.OpRsqrt, prepare: read(tabled(prepareMath))},
 	{op: nn.OpFloor, prepare: read(prepareMath)},
 	{op: nn.OpRelu, prepare: read(prepareRelu)},
 	{op: nn.OpRelu1, prepare: read(prepareRelu)},
 	{op: nn.OpRelu6, prepare: read(prepareRelu)},
-	{op: nn.OpLogistic, prepare: read(prepareLogistic)},
-	{op: nn.OpTanh, prepare: read(prepareTanh)},
+	{op: nn.OpLogistic, prepare: read(tabled(prepareLogistic))},
+	{op: nn.OpTanh, prepare: read(tabled(prepareTanh))},
 	{op: nn.OpElu, prepare: read(prepareElu)},
-	{op: nn.OpHardSwish, prepare: read(prepareHardSwish)},
+	{op: nn.OpHardSwish, prepare: read(tabled(prepareHardSwish))},
 }
 
 // softmaxKernels are the normalized exponentials.
@@ -62,6 +62,25 @@ func unaryTable(u opspec.Unary, t *[256]byte) Kernel {
 	}
 }
 
+// tabled prepares an operation whose row has a table of bytes: 8-bit tensors by the table, others by reals.
+func tabled(reals func(opspec.View, *nn.Operation, opspec.Unary) (Kernel, error)) func(opspec.View, *nn.Operation, opspec.Unary) (Kernel, error) {
+	return func(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
+		if !u.Type.IsQuant8() {
+			return reals(v, op, u)
+		}
+		return prepareTable(v, op, u)
+	}
+}
+
+// prepareTable is an operation by the table of its row alone.
+func prepareTable(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
+	t, err := u.ByteTable(v)
+	if err != nil {
+		return nil, err
+	}
+	return unaryTable(u, t), nil
+}
+
 // prepareRelu is RELU, RELU1 and RELU6: a clamp in the input's quantization.
 func prepareRelu(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
 	act := opspec.UnaryActivation(op.Type)
@@ -79,17 +98,10 @@ func prepareRelu(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error
 }
 
 // prepareLogistic is LOGISTIC: 1 / (1 + kernel.Exp(-x)).
-func prepareLogistic(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
-	if isFloat(u.Type) {
-		return unaryFloat(u, func(x float32) float32 {
-			return float32(1 / (1 + kernel.Exp(-float64(x))))
-		}), nil
-	}
-	t, err := u.LogisticTable(v)
-	if err != nil {
-		return nil, err
-	}
-	return unaryTable(u, t), nil
+func prepareLogistic(_ opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
+	return unaryFloat(u, func(x float32) float32 {
+		return float32(1 / (1 + kernel.Exp(-float64(x))))
+	}), nil
 }
 
 // floatFunctions are the unary operations that are one function of a real,
@@ -106,7 +118,7 @@ var floatFunctions = [nn.OperationCount]func(float64) float64{
 }
 
 // prepareMath is the operations of floatFunctions; ABS and NEG also support TENSOR_INT32.
-func prepareMath(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
+func prepareMath(_ opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error) {
 	if u.Type == nn.TensorInt32 {
 		return func(x *Run) error {
 			out := x.int32s(u.Output)
@@ -120,38 +132,17 @@ func prepareMath(v opspec.View, op *nn.Operation, u opspec.Unary) (Kernel, error
 		}, nil
 	}
 	f := floatFunctions[op.Type]
-	if u.Type.IsQuant8() { // RSQRT of feature level 7: as on reals
-		t, err := u.RsqrtTable(v)
-		if err != nil {
-			return nil, err
-		}
-		return unaryTable(u, t), nil
-	}
 	return unaryFloat(u, func(x float32) float32 { return float32(f(float64(x))) }), nil
 }
 
 // prepareTanh is TANH.
-func prepareTanh(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
-	if isFloat(u.Type) {
-		return unaryFloat(u, func(x float32) float32 { return float32(math.Tanh(float64(x))) }), nil
-	}
-	t, err := u.TanhTable(v)
-	if err != nil {
-		return nil, err
-	}
-	return unaryTable(u, t), nil
+func prepareTanh(_ opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
+	return unaryFloat(u, func(x float32) float32 { return float32(math.Tanh(float64(x))) }), nil
 }
 
 // prepareHardSwish is HARD_SWISH: x * relu6(x + 3) / 6.
-func prepareHardSwish(v opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
-	if isFloat(u.Type) {
-		return unaryFloat(u, func(x float32) float32 { return x * clampF(x+3, 0, 6) / 6 }), nil
-	}
-	t, err := u.HardSwishTable(v)
-	if err != nil {
-		return nil, err
-	}
-	return unaryTable(u, t), nil
+func prepareHardSwish(_ opspec.View, _ *nn.Operation, u opspec.Unary) (Kernel, error) {
+	return unaryFloat(u, func(x float32) float32 { return x * clampF(x+3, 0, 6) / 6 }), nil
 }
 
 // prepareElu is ELU: alpha * (kernel.Exp(x) - 1) below 0.

@@ -39,7 +39,7 @@ func TestRequantizeTable(t *testing.T) {
 		v := ModelView(g)
 		op := require.V(Read[Unary](v, &g.Operations[0]))(t)
 		lo, hi := quantized.Limits(c.out)
-		for i, got := range op.RequantizeTable(v) {
+		for i, got := range require.V(op.ByteTable(v))(t) {
 			q, have := float64(i), float64(got)
 			if c.in == s {
 				q = float64(int8(i))

@@ -80,6 +80,10 @@ type Row struct {
 	Args arguments
 	// Clamp is what the operation does and nothing else.
 	Clamp nn.FusedActivation
+	// Table makes the output for every input byte of an operation from one 8-bit quantized tensor to another; nil is
+	// an operation of more inputs, or of neighbours. It is all that the reference and the devices with tables of
+	// bytes need of a new one.
+	Table func(*Unary, View) (*[256]byte, error)
 	// Open: only the execution gives the shapes of the outputs, by the values it meets.
 	Open bool
 	// Images are the inputs to which the layout flag "nchw" applies; nil is "input". It

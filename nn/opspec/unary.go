@@ -31,7 +31,7 @@ var unaryRows = []Row{
 	{Op: nn.OpSqrt, Since: V12, Types: float12, Args: unaryArgs, Work: WorkRule{Float: stepsDivide}, Forms: []Form{
 		{V12, "input:T", "output:T"},
 	}},
-	{Op: nn.OpRsqrt, Since: V12, Types: "F16@1.2 F32@1.2 Q8@FL7 Q8S@FL7", Args: unaryArgs,
+	{Op: nn.OpRsqrt, Since: V12, Types: "F16@1.2 F32@1.2 Q8@FL7 Q8S@FL7", Args: unaryArgs, Table: (*Unary).rsqrtTable,
 		Work: WorkRule{Float: stepsDivide, Quant: 2 * stepsRequant},
 		Forms: []Form{
 			{V12, "input:T", "output:T"},
@@ -51,12 +51,12 @@ var unaryRows = []Row{
 	{Op: nn.OpRelu6, Since: V10, Types: floatQuant10, SameQuant: true, MaxRank: 4, Clamp: nn.ActRelu6, Args: unaryArgs, Work: same, Forms: []Form{
 		{V10, "input:T", "output:T"},
 	}},
-	{Op: nn.OpLogistic, Since: V10, Types: floatQuant10, Out: quant256, MaxRank: 4, Args: unaryArgs,
+	{Op: nn.OpLogistic, Since: V10, Types: floatQuant10, Out: quant256, MaxRank: 4, Args: unaryArgs, Table: (*Unary).logisticTable,
 		Work: WorkRule{Float: stepsSigmoid, Quant: 8},
 		Forms: []Form{
 			{V10, "input:T", "output:T"},
 		}},
-	{Op: nn.OpTanh, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", Out: quant128, MaxRank: 4, Args: unaryArgs,
+	{Op: nn.OpTanh, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", Out: quant128, MaxRank: 4, Args: unaryArgs, Table: (*Unary).tanhTable,
 		Work: WorkRule{Float: stepsSigmoid, Quant: 8},
 		Forms: []Form{
 			{V10, "input:T", "output:T"},
@@ -64,7 +64,7 @@ var unaryRows = []Row{
 	{Op: nn.OpElu, Since: V13, Types: "F16@1.3 F32@1.3", Args: unaryArgs, Work: WorkRule{Float: stepsExp + 2}, Forms: []Form{
 		{V13, "input:T alpha:S", "output:T"},
 	}},
-	{Op: nn.OpHardSwish, Since: V13, Types: "F16@1.3 F32@1.3 Q8@1.3 Q8S@1.3", Args: unaryArgs,
+	{Op: nn.OpHardSwish, Since: V13, Types: "F16@1.3 F32@1.3 Q8@1.3 Q8S@1.3", Args: unaryArgs, Table: (*Unary).hardSwishTable,
 		Work: WorkRule{Float: 5, Quant: stepsRequant},
 		Forms: []Form{
 			{V13, "input:T", "output:T"},
@@ -80,10 +80,11 @@ type Unary struct {
 	Type          nn.OperandType
 	Dims          []uint32
 	Alpha         float32 // of ELU
+	table         func(*Unary, View) (*[256]byte, error)
 }
 
 func readUnary(a *Args) (Unary, error) {
-	u := Unary{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	u := Unary{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key, table: a.Row.Table}
 	var err error
 	u.Dims = try.V(a.Dims("input"))
 	if r := a.Row.MaxRank; r > 0 && len(u.Dims) > r {
@@ -95,6 +96,24 @@ func readUnary(a *Args) (Unary, error) {
 	return u, err
 }
 
+// ByteTable is the output for every input byte, by the Table of the operation's row.
+func (u *Unary) ByteTable(v View) (*[256]byte, error) {
+	if u.table == nil {
+		return nil, fmt.Errorf("an operation on operand %d has no table of bytes", u.Input)
+	}
+	return u.table(u, v)
+}
+
+// Tabled lists the operations whose rows have a Table, in the order of their codes.
+func Tabled() (list []nn.OperationType) {
+	for _, op := range nn.Operations() {
+		if r := Lookup(op); r != nil && r.Table != nil {
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
 // UnaryActivation is the clamp of an operation that only clamps, RELU, RELU1 or RELU6,
 // NONE for others.
 func UnaryActivation(t nn.OperationType) nn.FusedActivation {
@@ -104,8 +123,8 @@ func UnaryActivation(t nn.OperationType) nn.FusedActivation {
 	return nn.ActNone
 }
 
-// LogisticTable is quantized LOGISTIC for every input byte.
-func (u *Unary) LogisticTable(v View) (*[256]byte, error) {
+// logisticTable is quantized LOGISTIC for every input byte.
+func (u *Unary) logisticTable(v View) (*[256]byte, error) {
 	return u.sigmoidTable(v, quant256, func(x, radius int32, m fixedpoint.Multiplier) int32 {
 		switch {
 		case x <= -radius:
@@ -117,8 +136,8 @@ func (u *Unary) LogisticTable(v View) (*[256]byte, error) {
 	})
 }
 
-// TanhTable is quantized TANH for every input byte.
-func (u *Unary) TanhTable(v View) (*[256]byte, error) {
+// tanhTable is quantized TANH for every input byte.
+func (u *Unary) tanhTable(v View) (*[256]byte, error) {
 	return u.sigmoidTable(v, quant128, func(x, radius int32, m fixedpoint.Multiplier) int32 {
 		switch {
 		case x <= -radius:
@@ -155,8 +174,8 @@ func (u *Unary) sigmoidTable(v View, out outQuant, f func(x, radius int32, m fix
 	return t, nil
 }
 
-// RsqrtTable is quantized RSQRT for every input byte: as on reals.
-func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
+// rsqrtTable is quantized RSQRT for every input byte: as on reals.
+func (u *Unary) rsqrtTable(v View) (*[256]byte, error) {
 	if _, _, _, err := v.scales(u.Input, u.Input, u.Output); err != nil {
 		return nil, err
 	}
@@ -174,10 +193,10 @@ func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
 	return t, nil
 }
 
-// HardSwishTable is quantized HARD_SWISH for every input byte: 16-bit fixed
+// hardSwishTable is quantized HARD_SWISH for every input byte: 16-bit fixed
 // point in which the input has 7 more bits and relu6(x+3)/6 ranges over
 // [0, 2^15).
-func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
+func (u *Unary) hardSwishTable(v View) (*[256]byte, error) {
 	si, so, err := v.scale2(u.Input, u.Output)
 	if err != nil {
 		return nil, err
@@ -239,7 +258,7 @@ var quantizeRows = []Row{
 		Forms: []Form{
 			{V10, "input:T", "output:F32 | 1.2 output:F16"},
 		}},
-	{Op: nn.OpRequantize, Since: Extension, Extension: nn.QuantizationExtension, Types: "Q8@extension Q8S@extension", Args: unaryArgs,
+	{Op: nn.OpRequantize, Since: Extension, Extension: nn.QuantizationExtension, Types: "Q8@extension Q8S@extension", Args: unaryArgs, Table: (*Unary).requantizeTable,
 		Work: WorkRule{Quant: 8},
 		Forms: []Form{
 			{Extension, "input:T", "output:Q8 | output:Q8S"},
@@ -255,10 +274,10 @@ var quantizeRows = []Row{
 		}},
 }
 
-// RequantizeTable maps every byte of a REQUANTIZE's input: zo + (q - zi)*si/so,
+// requantizeTable maps every byte of a REQUANTIZE's input: zo + (q - zi)*si/so,
 // with the multiplier in 32-bit fixed point and rounding as TFLite's QUANTIZE
 // between 8-bit types has them, clamped to the output's type.
-func (u *Unary) RequantizeTable(v View) *[256]byte {
+func (u *Unary) requantizeTable(v View) (*[256]byte, error) {
 	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
 	m := fixedpoint.QuantizeMultiplier(float64(in.Scale) / float64(out.Scale))
 	lo, hi := quantized.Limits(out.Type)
@@ -270,7 +289,7 @@ func (u *Unary) RequantizeTable(v View) *[256]byte {
 		}
 		t[i] = byte(min(max(int64(m.ApplySaturating(q-in.ZeroPoint))+int64(out.ZeroPoint), int64(lo)), int64(hi)))
 	}
-	return t
+	return t, nil
 }
 
 // codeRows are the operations of extensions that have codes.

@@ -99,16 +99,9 @@ func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 	addVectors(l, "clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
 }
 
-// byTable lowers a function of single bytes.
-func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
-		lookupBytes(l, u.Input, u.Output, try.V(table(&u, l.View())))
-	})
-}
-
-// requantizeTable makes the table by which REQUANTIZE looks up each byte.
-func requantizeTable(u *opspec.Unary, v opspec.View) (*[256]byte, error) {
-	return u.RequantizeTable(v), nil
+// lowerByTable lowers a function of single bytes: each is looked up in the row's table.
+func lowerByTable(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+	lookupBytes(l, u.Input, u.Output, try.V(u.ByteTable(l.View())))
 }
 
 // lowerQuantize lowers QUANTIZE, of a dequantized value to a table.

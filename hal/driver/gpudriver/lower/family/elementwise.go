@@ -134,14 +134,6 @@ func lowerClamp(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 	l.Map(f, x, out)
 }
 
-// byTable lowers a function of single bytes.
-func byTable(table func(*opspec.Unary, opspec.View) (*[256]byte, error)) lowering {
-	return read(func(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
-		x, out := try.V2(l.Pair(u.Input, u.Output))
-		l.Map(lookupOf(l, try.V(table(&u, l.View()))), x, out)
-	})
-}
-
 // lowerChoose lowers SELECT, of quantized tensors behind tables that bring them to the output's
 // quantization.
 func lowerChoose(l *lower.Lowering, _ *nn.Operation, s opspec.Select) {
@@ -209,10 +201,10 @@ func lowerDequantizeChannels(l *lower.Lowering, in *nn.Operand, dims []int, x, o
 	l.Launch(&elementwise.Kernel{Function: f, Axes: axes, In: []*layout.Tensor{integers, constantFloats(l, c.Scales)}, Out: out}, out)
 }
 
-// lowerRequantize lowers REQUANTIZE: every lane reads its byte's entry of a table.
-func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
+// lowerByTable lowers a function of single bytes: every lane reads its byte's entry of the row's table.
+func lowerByTable(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	x, out := try.V2(l.Pair(u.Input, u.Output))
-	l.Map(lookupOf(l, u.RequantizeTable(l.View())), x, out)
+	l.Map(lookupOf(l, try.V(u.ByteTable(l.View()))), x, out)
 }
 
 // lowerCast lowers CAST, which reads bytes as unsigned whatever their type is. Floats truncate;

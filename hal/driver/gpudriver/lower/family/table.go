@@ -124,14 +124,10 @@ var elementwiseRows = []legal.Row[*lower.Lowering]{
 	{Operations: signs, Types: legal.Integers, Action: legal.Legal(unary(signs, "_i32"))},
 	{Operations: negation, Types: legal.Booleans, Action: legal.Legal(unary(negation, ""))},
 	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: numbers, Action: legal.Legal(read(lowerClamp))},
-	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
-	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
-	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
-	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
 	{Operations: legal.Ops(nn.OpSelect), Types: numbers.Or(legal.Integers), Action: legal.Legal(read(lowerChoose))},
 	{Operations: legal.Ops(nn.OpQuantize), Types: legal.Floats, Action: legal.Legal(read(lowerQuantize))},
 	{Operations: legal.Ops(nn.OpDequantize), Types: legal.All, Action: legal.Legal(read(lowerDequantize))},
-	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(read(lowerRequantize))},
+	{Operations: legal.Ops(opspec.Tabled()...), Types: legal.Bytes, Action: legal.Legal(read(lowerByTable))},
 	{Operations: legal.Ops(nn.OpCast), Types: legal.All, Action: legal.Legal(read(lowerCast))},
 }
 

@@ -57,30 +57,12 @@ func lowerRelu(l *lower.Lowering, op *nn.Operation, u opspec.Unary) {
 	mapped(l, u.Input, u.Output, nil, int(lo), int(hi))
 }
 
-// byteTable makes the table of a function of one byte.
-type byteTable func(*opspec.Unary, opspec.View) (*[256]byte, error)
-
-// byTable lowers a function of one byte.
-func byTable(table byteTable) lowering {
-	return by(func(l *lower.Lowering, op *nn.Operation) { lowerByteFunction(l, op, table) })
-}
-
-func lowerByteFunction(l *lower.Lowering, op *nn.Operation, function byteTable) {
-	u := try.V(opspec.Read[opspec.Unary](l.View(), op))
+// lowerByTable lowers a function of one byte.
+func lowerByTable(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
 	l.Quantized(u.Input)
 	o := l.Quantized(u.Output)
-	table := try.V(function(&u, l.View()))
 	lo, hi := layout.Limits(lower.Signed(o.Type))
-	mapped(l, u.Input, u.Output, table, lo, hi)
-}
-
-// lowerRequantize is a table from bytes to bytes.
-func lowerRequantize(l *lower.Lowering, _ *nn.Operation, u opspec.Unary) {
-	for _, x := range [2]uint32{u.Input, u.Output} {
-		l.Quantized(x)
-	}
-	lo, hi := layout.Limits(lower.Signed(l.Operand(u.Output).Type))
-	mapped(l, u.Input, u.Output, u.RequantizeTable(l.View()), lo, hi)
+	mapped(l, u.Input, u.Output, try.V(u.ByteTable(l.View())), lo, hi)
 }
 
 // move copies or maps bytes: a 1x1 maximum with an optional table, which maps

@@ -95,11 +95,7 @@ var elementwiseRows = []row{
 	{Operations: legal.Ops(nn.OpLogicalOr), Types: legal.Booleans, Action: legal.Legal(logical(ethosu.EltMax))},
 	{Operations: legal.Ops(nn.OpLogicalNot), Types: legal.Booleans, Action: legal.Legal(read(lowerNot))},
 	{Operations: legal.Ops(nn.OpSelect), Types: legal.Bytes, Action: legal.Legal(read(lowerChoose)), Rules: []legal.Rule{factors}},
-	{Operations: legal.Ops(nn.OpLogistic), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).LogisticTable))},
-	{Operations: legal.Ops(nn.OpTanh), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).TanhTable))},
-	{Operations: legal.Ops(nn.OpRsqrt), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).RsqrtTable))},
-	{Operations: legal.Ops(nn.OpHardSwish), Types: legal.Bytes, Action: legal.Legal(byTable((*opspec.Unary).HardSwishTable))},
-	{Operations: legal.Ops(nn.OpRequantize), Types: legal.Bytes, Action: legal.Legal(read(lowerRequantize))},
+	{Operations: legal.Ops(opspec.Tabled()...), Types: legal.Bytes, Action: legal.Legal(read(lowerByTable))},
 	{Operations: legal.Ops(nn.OpRelu, nn.OpRelu1, nn.OpRelu6), Types: legal.Bytes, Action: legal.Legal(read(lowerRelu))},
 	{Operations: legal.Ops(nn.OpCast), Types: moved.Or(otherQuantized), Action: legal.Legal(read(lowerCast)), Rules: []legal.Rule{factors, castTypes}},
 }
