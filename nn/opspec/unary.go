@@ -176,6 +176,11 @@ func (u *Unary) sigmoidTable(v View, out outQuant, f func(x, radius int32, m fix
 
 // rsqrtTable is quantized RSQRT for every input byte: as on reals.
 func (u *Unary) rsqrtTable(v View) (*[256]byte, error) {
+	return u.realTable(v, func(x float64) float64 { return 1 / math.Sqrt(x) })
+}
+
+// realTable is a function of reals for every input byte.
+func (u *Unary) realTable(v View, f func(float64) float64) (*[256]byte, error) {
 	if _, _, _, err := v.scales(u.Input, u.Input, u.Output); err != nil {
 		return nil, err
 	}
@@ -188,7 +193,7 @@ func (u *Unary) rsqrtTable(v View) (*[256]byte, error) {
 			q = int32(int8(i))
 		}
 		real := in.Scale * float32(q-in.ZeroPoint)
-		t[i] = byte(quantized.Value(float32(1/math.Sqrt(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
+		t[i] = byte(quantized.Value(float32(f(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
 	}
 	return t, nil
 }
