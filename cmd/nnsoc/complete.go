@@ -40,15 +40,13 @@ var folders = map[string]bool{"out": true, "export": true, "drivers": true, "dat
 func complete(a *cli.App, root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("soc", machine.CompleteSoC)
 	_ = root.RegisterFlagCompletionFunc("set", machine.CompleteSet(a))
-	devices := machine.DeviceNames(a)
+	_ = root.RegisterFlagCompletionFunc("json", cobra.FixedCompletions([]string{"lines\trows as they come"}, cobra.ShellCompDirectiveNoFileComp))
 	walk(root, func(c *cobra.Command) {
 		flags := func(f *pflag.Flag) {
 			if _, done := c.GetFlagCompletionFunc(f.Name); done {
 				return
 			}
-			if f.Name == "devices" {
-				_ = c.RegisterFlagCompletionFunc(f.Name, devices)
-			} else if fn := completion(f.Name); fn != nil {
+			if fn := completion(f.Name); fn != nil {
 				_ = c.RegisterFlagCompletionFunc(f.Name, fn)
 			}
 		}

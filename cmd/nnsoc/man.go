@@ -25,6 +25,18 @@ func newMan(a *cli.App) *cobra.Command {
 		Short:   "print a manual page",
 		Long:    `man prints the manual page of nnsoc, or of one of its commands, in the format that man(1) reads.`,
 		Example: "  nnsoc man > nnsoc.1\n  nnsoc man run > nnsoc-run.1",
+		ValidArgsFunction: func(man *cobra.Command, args []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
+			of, rest, err := man.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, c := range of.Commands() {
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), prefix) {
+					names = append(names, c.Name()+"\t"+c.Short)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(man *cobra.Command, args []string) error {
 			cmd, rest, err := man.Root().Find(args)
 			if err == nil && len(rest) > 0 {

@@ -142,7 +142,7 @@ cycles of its steps, and the candidate kernels of each with their estimated cycl
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	cli.MarkFile(fl, "output")
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	return cmd
 }
 

@@ -109,7 +109,7 @@ rows each. Without MODEL it uses the embedded MobileNet v1.`,
 	fl.StringVar(&format, "format", "", "dot or svg (default: svg if the file ends with .svg, else dot)")
 	fl.StringVar(&device, "device", "", "colour operations by the device that runs them when the network is compiled for this one, auto: a plan by prediction, or aosp: divided by Android's rule")
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"dot", "svg"}, cobra.ShellCompDirectiveNoFileComp))
 	choice.Add(cmd)
 	return cmd

@@ -149,13 +149,19 @@ func (m *Machine) CompileModel(model *nn.Model, device string, o nnrt.CompileOpt
 	return m.Compile(n, device, o)
 }
 
-// CompleteDevices completes --device with the devices of the chosen SoC.
-func CompleteDevices(a *cli.App, cmd *cobra.Command) {
-	_ = cmd.RegisterFlagCompletionFunc("device", DeviceNames(a))
+// Plans are what --device takes beside devices where a network may be divided; Reference where the reference CPU is judged too.
+var (
+	Plans     = []string{session.Auto + "\tthe best plan by prediction", nnrt.ByStrategy + "\tdivided by Android's rule"}
+	Reference = []string{"reference\tthe reference CPU"}
+)
+
+// CompleteDevices completes --device with the devices of the chosen SoC, and with what else the command takes.
+func CompleteDevices(a *cli.App, cmd *cobra.Command, others ...string) {
+	_ = cmd.RegisterFlagCompletionFunc("device", DeviceNames(a, others...))
 }
 
-// DeviceNames completes the name of a device of the chosen SoC.
-func DeviceNames(a *cli.App) cobra.CompletionFunc {
+// DeviceNames completes the name of a device of the chosen SoC, or another one.
+func DeviceNames(a *cli.App, others ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		m, err := Open(a, hal.FastSingleAnswer)
 		if err != nil {
@@ -167,7 +173,7 @@ func DeviceNames(a *cli.App) cobra.CompletionFunc {
 				names = append(names, d.Name()+"\t"+d.Description())
 			}
 		}
-		return append(names, session.Auto+"\tthe best plan by prediction", nnrt.ByStrategy+"\tdivided by Android's rule"), cobra.ShellCompDirectiveNoFileComp
+		return append(names, others...), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -85,7 +85,7 @@ two SoCs or before and after a change, it shows what changed by operation.`,
 	fl.IntVar(&advice, "advice", advice, "changes with the largest predicted gains to simulate, as nnsoc advise does, for the fastest device")
 	f.pace.Add(fl)
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	return cmd
 }
 

@@ -122,7 +122,7 @@ the network by its number: 2:NAME=1,224,224,3.`,
 	fl.BoolVar(&f.sampled, "sampled", false, "simulate some executions at the same clocks, on the GPU a part of each, for the others; prints the differences that it measures")
 	fl.BoolVar(&f.exact, "exact", false, "simulate every execution that begins in another state; without it executions repeat once three were alike within 0.5 %")
 	fl.BoolVar(&f.all, "all", false, "print every operation of every device, and their sums by type")
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	return cmd
 }
 

@@ -98,7 +98,7 @@ wer needs the alphabet as --labels, one symbol per line, the blank of CTC last.`
 	fl.Var((*cli.Finite)(&f.norm.Std), "std", "see --mean")
 	f.choice.Add(cmd)
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	_ = cmd.RegisterFlagCompletionFunc("metric", cobra.FixedCompletions(metric.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

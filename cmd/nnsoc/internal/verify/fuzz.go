@@ -97,7 +97,7 @@ the same models.`,
 	fl.BoolVar(&f.options.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Reference...)
 	return cmd
 }
 

@@ -113,7 +113,7 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 	fl.BoolVar(&f.variations, "variations", false, "also run the variations of VTS and empty batches")
 	fl.BoolVar(&f.functional, "functional", false, "skip the timing model")
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Reference...)
 	return cmd
 }
 

@@ -68,7 +68,7 @@ without a public source. With --results a run that was stopped goes on where it 
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
 	f.pace.Add(fl)
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	return cmd
 }
 

@@ -89,7 +89,7 @@ A point that fails is a row with its error.`,
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "points that run at the same time")
 	f.pace.Add(fl)
 	machine.AddCache(a, cmd)
-	machine.CompleteDevices(a, cmd)
+	machine.CompleteDevices(a, cmd, machine.Plans...)
 	_ = cmd.RegisterFlagCompletionFunc("vary", machine.CompleteSet(a))
 	cli.OldNames(fl, map[string]string{"devices": "device", "out": "output"})
 	return cmd
