@@ -219,7 +219,7 @@ func (r *run) execute() (jobCost, error) {
 		}
 	}
 	if r.timing != nil && r.opt.Profile != nil && err == nil {
-		r.opt.Profile.collect(r, r.timing.period)
+		r.opt.Profile.collect(r)
 	}
 	for _, b := range r.ran {
 		r.count.Add(&b.Events, b.runs)

@@ -38,7 +38,7 @@ func TestCounters(t *testing.T) {
 			st.PC = codeBase
 			rep := require.V(c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional}))(t)
 			at := func(r int) int64 { return int64(st.R[r]) | int64(st.R[r+1])<<32 }
-			slot := int64(s.IssueInterval)
+			slot := int64(s.AloneInterval)
 			if functional {
 				slot = 1
 			}
@@ -65,8 +65,10 @@ func TestCounters(t *testing.T) {
 
 // TestCountersBehind: however few packets precede a read in straight code, it counts all of them.
 func TestCountersBehind(t *testing.T) {
-	c := testCore(t)
-	slot := uint32(c.Spec().IssueInterval)
+	s := testSpec(t)
+	s.AloneInterval = s.IssueInterval // whatever the packets need of each other
+	c := require.V(newCold(s))(t)
+	slot := uint32(s.IssueInterval)
 	for n := range uint32(4) {
 		for _, k := range []struct {
 			read   string

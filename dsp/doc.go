@@ -13,7 +13,8 @@
 //     registers (internal/decode). New values, .cur and .tmp vectors, predication,
 //     hardware loops with sp1loop0..sp3loop0, sticky overflow.
 //   - Time: up to Threads hardware threads, each issuing at most one packet per
-//     slot of IssueInterval core cycles. Operand interlocks follow the operand
+//     slot of IssueInterval core cycles, or of AloneInterval where no more than
+//     IssueWidth of them run. Operand interlocks follow the operand
 //     cycles of the form table (schedule.go). L1I, L1D (scalar only), L2, VTCM,
 //     DRAM, posted stores, l2fetch and dcfetch (mem.go), the scatter/gather unit
 //     (scatter.go). Threads interleave
@@ -24,10 +25,10 @@
 // # What it does not model
 //
 // Interrupts, virtual memory, monitor and guest mode;
-// Z registers; branch prediction beyond the hint in the instruction. A load that
-// misses stops its thread; the vector pipeline hides VectorLoadCycles of a
-// load. Slots of different threads do not compete: IssueInterval is long enough for
-// all threads of a job. Threads of one job must not race for memory: a
+// Z registers; a stack of return addresses. A scalar load that misses stops its
+// thread; the vector pipeline hides VectorLoadCycles of a vector load. Slots of
+// different threads do not compete: the interval between packets of a thread is
+// long enough for all threads of a job, whether or not others wait. Threads of one job must not race for memory: a
 // functional run executes them one after another.
 //
 // # Where the numbers come from

@@ -349,6 +349,7 @@ func microSpec(t testing.TB, preset string) Spec {
 	s := presetSpec(t, preset)
 	s.ClockHz, s.JobStartCycles, s.BarrierCycles = 1e9, 0, 0
 	s.Name, s.MemoryNs = microName, 0
+	s.AloneInterval = s.IssueInterval // closed forms count packets; TestAlone has the others
 	return s
 }
 
@@ -392,13 +393,51 @@ func TestMicrobenchmarks(t *testing.T) {
 		for _, interval := range []int{0, 1} {
 			s := microSpec(t, preset)
 			if interval > 0 {
-				s.IssueInterval = interval
+				s.IssueInterval, s.AloneInterval = interval, interval
 			}
 			for _, m := range microTable(&s) {
 				got := m.run(t, s)
 				if d := float64(got.Cycles - m.want); max(d, -d) > m.slack*float64(m.want) {
 					t.Errorf("%s, interval %d: %s: %d cycles, want %d (%v)", preset, s.IssueInterval, m.name, got.Cycles, m.want, got.Stalls)
 				}
+			}
+		}
+	}
+}
+
+// TestAlone: where each thread of a job has an issue port of its own, packets that need nothing of the one before follow
+// after one cycle, others and those of vectors behind vectors after an issue interval.
+func TestAlone(t *testing.T) {
+	s := microSpec(t, "pixel4")
+	s.AloneInterval = 1
+	cycles := func(body string, threads, passes int) int64 {
+		m := micro{name: body, text: loopOf(passes, body), threads: threads, args: func(thread, _ int) []uint32 {
+			return []uint32{dataAt + uint32(thread)*0x8000, 1, 2, 3, 4}
+		}}
+		return m.run(t, s).Cycles
+	}
+	for _, c := range []struct {
+		body        string
+		alone, busy int64 // cycles of a pass, of one or two threads and of three
+	}{
+		{"{ r1 = add(r2,#1) }\n{ r3 = add(r4,#1) }", 2, 4},
+		{"{ r1 = add(r1,#1) }\n{ r3 = add(r4,#1) }", 2, 4},                                          // two cycles apart
+		{"{ r1 = add(r2,#1) }\n{ r1 = add(r1,#1) }", 3, 4},                                          // a result at once
+		{"{ r1 = memw(r0+#0) }\n{ r2 = add(r1,#1) }", 3, 4},                                         // loads feed the ALU in the next packet,
+		{"{ r1 = memw(r0+#0) }\n{ r2 = mpyi(r1,r1) }", 5, 6},                                        // and multipliers in the one behind
+		{"{ v0.w = vadd(v1.w,v2.w) }\n{ v3.w = vadd(v4.w,v5.w) }", 4, 4},                            // the vector pipeline
+		{"{ v0.w = vadd(v1.w,v2.w) }\n{ r1 = add(r2,#1) }", 2, 4},                                   // a scalar packet behind each
+		{"{ v0.w = vadd(v1.w,v2.w) }\n{ v3.w = vadd(v4.w,v5.w) }\n{ r1 = add(r2,#1) }", 4, 6},       // behind the second
+		{"{ v0.w = vrmpy(v1.ub,r1.b) }\n{ v3.w = vasr(v0.w,r2) }\n{ r3 = #1 }\n{ r4 = #1 }", 7, 10}, // two packets of latency, four cycles
+		{"{ v0 = vmem(r0+#0) ; r1 = add(r1,#1) }\n{ r2 = #1 }\n{ r3 = #1 }", 3, 6},
+	} {
+		for _, threads := range []int{1, 2, 3} {
+			want := c.alone
+			if threads > s.IssueWidth {
+				want = c.busy
+			}
+			if got := cycles(c.body, threads, 200) - cycles(c.body, threads, 100); got != 100*want {
+				t.Errorf("%d threads: 100 passes of\n%s\nin %d cycles, want %d", threads, c.body, got, 100*want)
 			}
 		}
 	}

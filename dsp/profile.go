@@ -41,7 +41,7 @@ func (b *block) profile() *blockProfile {
 }
 
 // collect moves the counts of r's blocks for a job to the profile.
-func (p *Profile) collect(r *run, period int64) {
+func (p *Profile) collect(r *run) {
 	at := map[uint32]int{}
 	for i := range p.Packets {
 		if p.Packets[i].Region == r.job.Region {
@@ -61,9 +61,9 @@ func (p *Profile) collect(r *run, period int64) {
 			s := &p.Packets[k]
 			s.Count += b.runs
 			s.Stalls.Add(&bp.wait[i])
-			s.Stalls[sim.StallIssue] += b.runs * period
-			for v := range b.variants {
-				s.Stalls[sim.StallOperand] += b.variants[v].runs * int64(b.variants[v].stall[i]) * period
+			for _, v := range b.variants {
+				s.Stalls[sim.StallIssue] += v.runs * int64(1+v.queued[i]) * v.period
+				s.Stalls[sim.StallOperand] += v.runs * int64(v.stall[i]) * v.period
 			}
 			if i == 0 {
 				s.Stalls[sim.StallFetch] += bp.fetch

@@ -24,9 +24,10 @@ type PacketEvent struct {
 	Thread int
 	Addr   uint32
 	Issue  int64
-	// Before it was issued: its instructions had to be fetched, or an operand was
-	// not there yet.
+	// Before it was issued: its instructions had to be fetched, the vector pipeline
+	// had not begun the packet before, or an operand was not there yet.
 	Fetch    int64
+	Vectors  int64
 	Operand  int64
 	Register string // that operand
 	// After it: its memory accesses, and the way to the next packet.
@@ -71,7 +72,7 @@ func (rec *Recorder) after(t *thread, why sim.Reason, wait int64) {
 }
 
 // left adds the packets of a block that the thread entered in cycle start.
-func (rec *Recorder) left(t *thread, b *block, v *variant, period, start, branch int64) {
+func (rec *Recorder) left(t *thread, b *block, v *variant, start, branch int64) {
 	r := &rec.threads[t.id]
 	defer func() { r.fetch, r.waits = 0, r.waits[:0] }()
 	if r.kept >= rec.Max || b.End <= rec.Lo || b.Addr >= rec.Hi {
@@ -79,8 +80,8 @@ func (rec *Recorder) left(t *thread, b *block, v *variant, period, start, branch
 	}
 	slot, waits := int64(0), r.waits
 	for i := range b.Packets {
-		slot += int64(v.stall[i])
-		e := PacketEvent{Thread: t.id, Addr: b.Packets[i].Addr, Issue: start + slot*period, Operand: int64(v.stall[i]) * period}
+		slot += int64(v.queued[i] + v.stall[i])
+		e := PacketEvent{Thread: t.id, Addr: b.Packets[i].Addr, Issue: start + slot*v.period, Vectors: int64(v.queued[i]) * v.period, Operand: int64(v.stall[i]) * v.period}
 		if e.Operand > 0 {
 			e.Register = decode.RegisterName(v.cause[i])
 		}

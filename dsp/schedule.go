@@ -15,11 +15,12 @@ type variant struct {
 	entry   int32
 	period  int64
 	cycles  int64 // from its first packet to the first of the next block: issue and operand
-	issue   int64 // cycles of its packets
+	issue   int64 // cycles of its packets, and of those that wait for the vector pipeline
 	operand int64 // cycles of operand stalls
 	mem     []timedOp
 	ways    [waysOut]way
-	stall   []int32 // operand stall in front of each packet, in slots
+	queued  []int32 // slots that each packet waits for the vector pipeline
+	stall   []int32 // slots that it waits for its operands after that
 	cause   []uint8 // register that it waits for
 	runs    int64   // since the last profile
 }
@@ -45,6 +46,9 @@ type pending struct {
 	hvx   bool
 	age   uint8 // slots since its packet
 }
+
+// vectorPort is the resource of packets that use vectors: a thread's vector pipeline begins one per IssueInterval.
+const vectorPort = 254
 
 // maxAge bounds how long a result can be waited for; older ones are forgotten.
 const maxAge = 96
@@ -84,10 +88,23 @@ func (s *states) number(set []pending) int32 {
 
 // planner schedules the blocks of a job, each once per state in which a thread enters it. It knows no thread and no memory.
 type planner struct {
-	spec   *Spec
-	period int64 // cycles of a slot
-	states *states
-	out    []pending // of the way out that is being planned
+	spec     *Spec
+	period   int64 // cycles of a slot
+	interval int64 // slots of an issue interval
+	states   *states
+	out      []pending // of the way out that is being planned
+}
+
+// pace sets the slots of a job of so many threads. IssueInterval passes from a packet of a thread to its next, or more
+// where the threads share too few ports. Threads that can all issue in one cycle do so every AloneInterval: then
+// IssueInterval passes only between two packets of vectors, and latencies, which count packets, are as long as before.
+func (x *planner) pace(threads int) {
+	s := x.spec
+	x.period, x.interval = max(int64(s.IssueInterval), int64((threads+s.IssueWidth-1)/s.IssueWidth)), 1
+	if threads <= s.IssueWidth {
+		x.period = int64(s.AloneInterval)
+		x.interval = (int64(s.IssueInterval) + x.period - 1) / x.period
+	}
 }
 
 // plan is the schedule of b for a thread that enters in state.
@@ -111,19 +128,23 @@ func (x *planner) planned(b *block, state int32) *variant {
 }
 
 // latency is the number of slots from a producing packet to the first packet
-// that can use the result. Operand cycles are half packets for vector results,
-// which move through the vector pipeline at one packet per two cycles, and core
-// cycles for scalar results.
+// that can use the result: whole issue intervals, one at least. Operand cycles
+// are half packets for vector results, which move through the vector pipeline
+// at one packet per two cycles, and core cycles for scalar results.
 func (x *planner) latency(def *pending, u *decode.Use) int64 {
+	if def.res == vectorPort {
+		return x.interval
+	}
 	d := int64(def.cycle) - int64(u.Cycle)
 	if def.hvx && def.res >= decode.ResV {
-		return max(1, (d+1)/2)
+		return max(1, (d+1)/2) * x.interval
 	}
-	return max(1, (d+x.period-1)/x.period)
+	cycles := x.period * x.interval
+	return max(1, (d+cycles-1)/cycles) * x.interval
 }
 
 func (x *planner) schedule(b *block, state int32) *variant {
-	v := &variant{block: b, entry: state, period: x.period, stall: make([]int32, len(b.Packets)), cause: make([]uint8, len(b.Packets)), mem: make([]timedOp, len(b.Mem))}
+	v := &variant{block: b, entry: state, period: x.period, queued: make([]int32, len(b.Packets)), stall: make([]int32, len(b.Packets)), cause: make([]uint8, len(b.Packets)), mem: make([]timedOp, len(b.Mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -139,9 +160,15 @@ func (x *planner) schedule(b *block, state int32) *variant {
 	for _, p := range x.states.list[state] {
 		define(p, -int64(p.age))
 	}
-	next, mem := int64(0), 0
+	next, issue, mem := int64(0), int64(len(b.Packets)), 0
 	for i := range b.Packets {
 		pk := &b.Packets[i]
+		if pk.Vector && defined[vectorPort/64]>>(vectorPort%64)&1 != 0 {
+			free := max(next, regs[vectorPort].slot+x.interval)
+			v.queued[i] = int32(free - next)
+			issue += free - next
+			next = free
+		}
 		slot := next
 		for k := range pk.Uses {
 			if res := pk.Uses[k].Res; defined[res/64]>>(res%64)&1 != 0 {
@@ -155,13 +182,16 @@ func (x *planner) schedule(b *block, state int32) *variant {
 		for _, d := range pk.Defs {
 			define(pending{res: d.Res, cycle: d.Cycle, hvx: d.HVX}, slot)
 		}
+		if pk.Vector {
+			define(pending{res: vectorPort}, slot)
+		}
 		for ; mem < len(b.Mem) && int(b.Mem[mem].Packet) == i; mem++ {
 			v.mem[mem] = timedOp{b.Mem[mem], uint32(slot * x.period)}
 		}
 		next = slot + 1
 	}
 	v.cycles = next * x.period
-	v.issue = int64(len(b.Packets)) * x.period
+	v.issue = issue * x.period
 	v.operand = v.cycles - v.issue
 	for how := range v.ways {
 		end := next + x.exitSlots(how)
@@ -194,9 +224,9 @@ func (x *planner) matters(p *pending) bool {
 func (x *planner) exitSlots(how int) int64 {
 	switch how {
 	case wayLate:
-		return int64(x.spec.BranchSlots)
+		return int64(x.spec.BranchSlots) * x.interval
 	case wayWrong:
-		return int64(x.spec.MispredictSlots)
+		return int64(x.spec.MispredictSlots) * x.interval
 	}
 	return 0
 }

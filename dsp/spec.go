@@ -28,6 +28,7 @@ type Spec struct {
 	Contexts      int // HVX contexts: threads that may use vectors at the same time
 	IssueInterval int // core cycles between two packets of one thread
 	IssueWidth    int // packets per core cycle over all threads
+	AloneInterval int // IssueInterval of independent packets, but for two of vectors, where no more than IssueWidth threads run
 	ClockHz       int64
 	VoltageV      float64 // supply at ClockHz
 
@@ -41,7 +42,7 @@ type Spec struct {
 	JobStartCycles   int64 // of a run: its threads begin the first job
 	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next load their arguments
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
-	VectorQueue      int   // slots that a thread runs ahead of vectors on their way, 0: a load that misses stops it
+	VectorQueue      int   // issue intervals that a thread runs ahead of vectors on their way, 0: a load that misses stops it
 	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
 	ExtractCycles    int   // core cycles by which vextract is longer than a scalar load
 	BranchSlots      int   // issue slots lost by a jump that is predicted, but to a target that only its instruction tells
@@ -71,6 +72,7 @@ func (s *Spec) validate() error {
 	in("Contexts", int64(s.Contexts), 0, int64(s.Threads))
 	in("IssueInterval", int64(s.IssueInterval), 1, 64)
 	in("IssueWidth", int64(s.IssueWidth), 1, 64)
+	in("AloneInterval", int64(s.AloneInterval), 1, int64(s.IssueInterval))
 	in("ClockHz", s.ClockHz, 1e6, 1e10)
 	in("L2.LineBytes", int64(s.L2.LineBytes), 128, 4096)
 	in("VTCMBase", int64(s.VTCMBase)%128, 0, 0)
@@ -144,7 +146,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	}
 	return Spec{
 		Name: d.Name, Threads: d.Threads, Contexts: d.Contexts,
-		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth,
+		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth, AloneInterval: d.AloneInterval,
 		ClockHz: opp.Hz, VoltageV: opp.Volts,
 		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),
 		VTCMBase: VTCMBase, VTCMBytes: uint32(d.VTCMKiB) << 10, VTCMCycles: d.VTCMCycles,

@@ -12,8 +12,8 @@ import (
 )
 
 // timing is the clock of a run. A thread issues at most one packet per slot; a
-// slot lasts period core cycles: the issue interval, or longer when the
-// threads of a job share too few issue ports. Between its memory accesses a
+// slot lasts period core cycles: the issue interval, longer when the threads of
+// a job share too few issue ports, shorter when each has a port of its own. Between its memory accesses a
 // thread's time is known in advance: each block has its schedule, worked out
 // once per state in which a thread enters it. Memory accesses of all threads
 // happen in the order of their cycles.
@@ -59,7 +59,7 @@ type pipeline struct {
 // execute runs the current job of r and advances the clock to its end.
 func (tm *timing) execute(r *run) (jobCost, error) {
 	s := tm.spec
-	tm.period = max(int64(s.IssueInterval), int64((len(r.threads)+s.IssueWidth-1)/s.IssueWidth))
+	tm.pace(len(r.threads))
 	begin := tm.now
 	launch := s.JobStartCycles
 	if tm.jobs++; tm.jobs > 1 {
@@ -405,7 +405,7 @@ func (tm *timing) chargeBlock(r *run, t *thread, b *block) {
 		tm.chargeTransition(r, t, b, w)
 	}
 	if r.opt.Record != nil {
-		r.opt.Record.left(t, b, v, tm.period, p.start, w.lost)
+		r.opt.Record.left(t, b, v, p.start, w.lost)
 	}
 	p.way = w
 	p.start += v.cycles + p.extra + w.lost

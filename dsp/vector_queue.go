@@ -7,7 +7,7 @@ import (
 
 // vectorQueue lets a thread run ahead of its vector pipeline: packets whose vectors are still on their way wait in a
 // queue, in order, while the thread issues more, other loads among them, until the queue is full. So the load of a
-// packet has to be there VectorQueue slots later: then the thread waits for the rest.
+// packet has to be there VectorQueue issue intervals later: then the thread waits for the rest.
 type vectorQueue struct {
 	late  [maxVectorQueue + 1]lateLoad // a ring
 	first uint32
@@ -50,7 +50,7 @@ func (tm *timing) vectorLoad(t *thread, packet uint16, cycle int64, ea uint32) (
 	}
 	q := &t.pipe.queue
 	q.late[(q.first+q.n)%uint32(len(q.late))] = lateLoad{
-		due: cycle + int64(tm.spec.VectorQueue)*tm.period - q.moved, ready: cycle + wait,
+		due: cycle + int64(tm.spec.VectorQueue)*tm.interval*tm.period - q.moved, ready: cycle + wait,
 		block: t.pipe.block, packet: packet, why: why,
 	}
 	q.n++

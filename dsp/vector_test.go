@@ -198,8 +198,9 @@ func TestScatterTime(t *testing.T) {
 }
 
 func testScatterTime(t *testing.T, conflict int, region uint32) {
-	core := testCore(t)
-	s := core.Spec()
+	s := testSpec(t)
+	s.AloneInterval = s.IssueInterval // times count packets
+	core := require.V(newCold(s))(t)
 	rate := elementRates[conflict]
 	run := func(n int, then string, st *State) *sim.Report {
 		p := linked(t, "{ m0 = r1 }\n"+strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")

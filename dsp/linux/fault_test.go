@@ -289,11 +289,11 @@ x:	.space 128
 	rep := require.V(core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, dsp.Options{Record: rec}))(t)
 	now, operands, memory := int64(0), 0, 0
 	for i, e := range rec.Events {
-		now += e.Fetch + e.Operand
+		now += e.Fetch + e.Vectors + e.Operand
 		if e.Issue != now {
 			t.Errorf("packet %d at %#x issued in cycle %d, want %d", i, e.Addr, e.Issue, now)
 		}
-		now += int64(core.Spec().IssueInterval) + e.Branch
+		now += int64(core.Spec().AloneInterval) + e.Branch
 		for _, w := range e.Waits {
 			now += w.Cycles
 			memory++

@@ -216,6 +216,7 @@ type DSP struct {
 	Contexts         int    `toml:"contexts" range:"1..16"`      // HVX contexts
 	IssueInterval    int    `toml:"issue_interval" range:"1..8"` // core cycles between two packets of a thread
 	IssueWidth       int    `toml:"issue_width" range:"1..16"`   // packets per core cycle over all threads
+	AloneInterval    int    `toml:"alone_interval" range:"1..8"` // the same for independent packets, but for two of vectors, where no more than issue_width threads run
 	L1I              Cache  `toml:"l1i"`
 	L1D              Cache  `toml:"l1d"` // scalar only
 	L2               Cache  `toml:"l2"`  // first level of HVX

@@ -66,9 +66,10 @@ type Use struct {
 
 // Packet is the input of the interlock analysis about a packet.
 type Packet struct {
-	Addr uint32
-	Uses []Use
-	Defs []Use
+	Addr   uint32
+	Vector bool // uses HVX
+	Uses   []Use
+	Defs   []Use
 }
 
 // Resources of the hazard and interlock analysis: one number per register.

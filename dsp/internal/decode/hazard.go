@@ -66,10 +66,12 @@ func (d *Decoder) packet(b *Block, p *hexagon.Packet) (err error) {
 	try.E(c.mergeCompares())
 	try.E(c.order())
 	b.WritesP3 = false
+	vector := false
 	for i := range c.nodes {
 		b.WritesP3 = b.WritesP3 || c.nodes[i].writesTo(resP+3)
+		vector = vector || c.nodes[i].vector
 	}
-	b.Packets = append(b.Packets, Packet{Addr: p.Addr, Uses: d.retain(c.uses), Defs: d.retain(c.defs)})
+	b.Packets = append(b.Packets, Packet{Addr: p.Addr, Vector: vector, Uses: d.retain(c.uses), Defs: d.retain(c.defs)})
 	b.Events[energy.Packet]++
 	b.Insts += int64(p.N)
 	return nil

@@ -308,6 +308,7 @@ func (r *pipelineReport) issued(rec *dsp.Recorder, shown []ranPacket) {
 			}
 		}
 		wait("before", sim.StallFetch.String(), e.Fetch, "")
+		wait("before", sim.StallIssue.String(), e.Vectors, "vectors")
 		wait("before", sim.StallOperand.String(), e.Operand, e.Register)
 		for _, w := range e.Waits {
 			what := ""
