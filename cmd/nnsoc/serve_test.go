@@ -88,13 +88,14 @@ func TestServe(t *testing.T) {
 // socket differs by its memory, which the report declares missing and which is cold (D-1201).
 func TestWaysOfANetwork(t *testing.T) {
 	c := require.V(soc.Load("pixel4"))(t)
-	large := "gpu,dsp,npu"
-	if testing.Short() {
-		large = "dsp,npu"
+	ways := []struct{ network, devices string }{
+		{"mobilenet_v1_0.25_128_quant", "gpu,dsp,npu"}, {"mlperf_tiny_kws_quant", "dsp,npu"}, {"mlperf_tiny_kws_float", "gpu"}, {"asr_float", "gpu"},
 	}
-	for _, x := range []struct{ network, devices string }{
-		{"mobilenet_v1_0.25_128_quant", large}, {"mlperf_tiny_kws_quant", "dsp,npu"}, {"mlperf_tiny_kws_float", "gpu"}, {"asr_float", "gpu"},
-	} {
+	if testing.Short() {
+		ways[0].devices = "dsp,npu"
+		ways = ways[:3]
+	}
+	for _, x := range ways {
 		model := require.V(zoo.Build(x.network))(t)
 		for device := range strings.SplitSeq(x.devices, ",") {
 			of := func(list []hal.Device) hal.Device {
