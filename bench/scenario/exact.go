@@ -7,16 +7,17 @@ import (
 	"slices"
 )
 
-// Bounds of exact: routes of one network, and jobs in all predictions of a search.
+// Bounds of exact: routes of one network, jobs in all predictions of a search, and joint plans that it looks at.
 const (
 	maxRoutes        = 1 << 16
 	maxPredictedJobs = 20_000_000
+	maxVisits        = 1 << 20
 )
 
 // exact searches the joint plans of all networks, best first by a bound from below: no job is faster than its route
 // alone. The search ends proven once the bound of the next plan is no better than the best prediction; it begins with the
-// plans of the other strategies, so that a search which is cut short is no worse than these. An objective other than
-// missed deadlines and mean latency has no bound: all plans are predicted.
+// plans of the other strategies, so that a search which is cut short is no worse than these. With an objective other than
+// missed deadlines and mean latency all plans are visited; those are predicted whose bounds have a better objective than the best.
 type exact struct{}
 
 func (exact) Name() string { return "exact" }
@@ -38,6 +39,7 @@ func (exact) Plan(p *Problem) (Plan, error) {
 		s.try(plan.Routes)
 	}
 	budget := maxPredictedJobs / max(1, len(p.Jobs))
+	visits := maxVisits
 	queue := &frontier{{at: make([]int, len(routes))}}
 	(*queue)[0].bound = sum(routes, (*queue)[0].at)
 	for queue.Len() > 0 {
@@ -46,14 +48,19 @@ func (exact) Plan(p *Problem) (Plan, error) {
 			s.plan.Proven = true
 			return s.plan, nil
 		}
-		if budget--; budget < 0 {
+		if visits--; visits < 0 {
 			return s.plan, nil
 		}
-		var plan []Route
-		for i, k := range x.at {
-			plan = append(plan, routes[i][k].route)
+		if !p.Rises || p.Objective == nil || s.plan.Routes == nil || p.Objective(p.least(routes, x.at)) < p.Objective(&s.best) {
+			if budget--; budget < 0 {
+				return s.plan, nil
+			}
+			var plan []Route
+			for i, k := range x.at {
+				plan = append(plan, routes[i][k].route)
+			}
+			s.try(plan)
 		}
-		s.try(plan)
 		for i := x.last; i < len(x.at); i++ { // each tuple has one predecessor
 			if x.at[i]+1 < len(routes[i]) {
 				at := slices.Clone(x.at)
@@ -72,6 +79,21 @@ type bound struct {
 	sumFs  float64 // of latencies
 }
 
+// least is what the prediction of a joint plan has at least: its jobs wait for nothing.
+func (p *Problem) least(routes [][]bounded, at []int) *Prediction {
+	x := &Prediction{}
+	var latency []int64
+	sum := 0.
+	for i, k := range at {
+		r := &routes[i][k]
+		x.Missed, sum, x.EnergyPJ = x.Missed+r.missed, sum+r.sumFs, x.EnergyPJ+r.energyPJ
+		x.SpanFs = max(x.SpanFs, r.lastFs)
+		latency = append(latency, slices.Repeat([]int64{r.latencyFs}, r.jobs)...)
+	}
+	x.MeanFs, x.P99Fs = int64(sum/float64(len(p.Jobs))), percentile99(latency)
+	return x
+}
+
 // below reports whether a plan of the bound could be better than a prediction of a number of jobs.
 func (b bound) below(jobs int, x *Prediction) bool {
 	return cmp.Or(cmp.Compare(b.missed, x.Missed), cmp.Compare(int64(b.sumFs/float64(jobs)), x.MeanFs)) < 0
@@ -81,6 +103,10 @@ func (b bound) below(jobs int, x *Prediction) bool {
 type bounded struct {
 	route Route
 	bound
+	latencyFs int64 // of a job
+	jobs      int
+	lastFs    int64   // when the last job ends
+	energyPJ  float64 // of all jobs
 }
 
 // routes returns the routes by which engines run a network, the lowest bound first.
@@ -91,11 +117,12 @@ func (p *Problem) routes(network int) (list []bounded, err error) {
 		if !c.Runs() && p.arrives(network) {
 			return
 		}
-		b := bounded{route: r}
+		b := bounded{route: r, latencyFs: c.LatencyFs}
 		for i := range p.Jobs {
 			j := &p.Jobs[i]
 			if j.Network == network {
 				b.sumFs += float64(c.LatencyFs)
+				b.jobs, b.lastFs, b.energyPJ = b.jobs+1, max(b.lastFs, j.ArrivalFs+c.LatencyFs), b.energyPJ+c.EnergyPJ
 				if j.DeadlineFs > 0 && j.ArrivalFs+c.LatencyFs > j.DeadlineFs {
 					b.missed++
 				}

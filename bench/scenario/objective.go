@@ -3,9 +3,11 @@ package scenario
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 )
 
@@ -30,7 +32,7 @@ func ParseObjective(text string) (func(*Prediction) float64, error) {
 	if len(text) > maxObjective {
 		return nil, fmt.Errorf("scenario: an objective of %d bytes, at most %d", len(text), maxObjective)
 	}
-	program, err := expr.Compile(text, expr.Env(objectiveValues{}), expr.AsFloat64(), expr.DisableAllBuiltins(), expr.EnableBuiltin("max"), expr.EnableBuiltin("min"), expr.EnableBuiltin("abs"))
+	program, err := compileObjective(text)
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, fmt.Errorf("scenario: objective %q: %s; it has %s", text, first, strings.Join(ObjectiveNames, ", "))
@@ -45,6 +47,45 @@ func ParseObjective(text string) (func(*Prediction) float64, error) {
 		return f
 	}
 	return score, nil
+}
+
+func compileObjective(text string) (*vm.Program, error) {
+	return expr.Compile(text, expr.Env(objectiveValues{}), expr.AsFloat64(), expr.DisableAllBuiltins(), expr.EnableBuiltin("max"), expr.EnableBuiltin("min"), expr.EnableBuiltin("abs"))
+}
+
+// Rises reports whether an expression of ParseObjective never falls when a figure of the prediction rises: sums, products, powers, maxima
+// and minima of figures and of numbers that are not negative, divided by such numbers.
+func Rises(text string) bool {
+	program, err := compileObjective(text)
+	return err == nil && rises(program.Node())
+}
+
+func rises(n ast.Node) bool {
+	number := func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.IntegerNode:
+			return x.Value >= 0
+		case *ast.FloatNode:
+			return x.Value >= 0
+		}
+		return false
+	}
+	switch x := n.(type) {
+	case *ast.IdentifierNode:
+		return true
+	case *ast.BinaryNode:
+		switch x.Operator {
+		case "+", "*":
+			return rises(x.Left) && rises(x.Right)
+		case "/", "^", "**":
+			return rises(x.Left) && number(x.Right)
+		}
+	case *ast.BuiltinNode:
+		return x.Name != "abs" && !slices.ContainsFunc(x.Arguments, func(n ast.Node) bool { return !rises(n) })
+	case *ast.CallNode: // what adds AsFloat64
+		return false
+	}
+	return number(n)
 }
 
 // Front marks the summaries that no other is better than in missed deadlines, energy and mean latency, and as good in

@@ -47,6 +47,9 @@ type Problem struct {
 	Slowdown func(network, device, other, on int) float64
 	// Objective is what strategies that search make small; nil: the missed deadlines, then the mean latency.
 	Objective func(*Prediction) float64
+	// Rises: the objective never falls when a figure of the prediction rises, so that exact need not predict a plan whose bounds are
+	// worse than the best.
+	Rises bool
 
 	ranges [][]Cost // of parts, by network
 }

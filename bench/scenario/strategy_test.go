@@ -148,6 +148,25 @@ func TestExactIsBest(t *testing.T) {
 	require.Check(t, found >= 36, "genetic found the best plan in %d of 40", found)
 }
 
+// TestExactRises: with objectives that rise exact leaves out plans by their bounds, and finds as good a plan as by predicting all.
+func TestExactRises(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 22))
+	for round := range 12 {
+		p := problem(t, []float64{1, 1}, []float64{1, 1}, []float64{1, 1})
+		divide(p, random)
+		text := []string{"1000*missed + p99_ms", "mean_ms*energy_uj", "max(span_ms, p99_ms)^2", "energy_uj/3"}[round%4]
+		p.Objective, p.Rises = require.V(ParseObjective(text))(t), Rises(text)
+		require.Check(t, p.Rises, "%s", text)
+		some := Predict(p, require.V(exact{}.Plan(p))(t))
+		p.Rises = false
+		all := Predict(p, require.V(exact{}.Plan(p))(t))
+		require.Same(t, p.Objective(&all), p.Objective(&some), "round %d, %s", round, text)
+	}
+	for _, text := range []string{"10 - mean_ms", "1/energy_uj", "missed > 0 ? 1 : mean_ms", "abs(p99_ms)", "-1*mean_ms", "2^mean_ms", "mean_ms ="} {
+		require.Check(t, !Rises(text), "%s rises", text)
+	}
+}
+
 // TestShortest: dp is the shortest route of each network alone.
 func TestShortest(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))

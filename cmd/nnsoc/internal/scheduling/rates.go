@@ -20,7 +20,7 @@ type rateEntry struct {
 func (e *scenarioEntry) highestRates(r *scenario.Runner, p *scenario.Problem, strategies []scenario.Strategy, progress *cli.Progress) error {
 	for _, s := range strategies {
 		progress.Update("%s: highest rate of %s", e.Scenario.Name, s.Name())
-		rate, err := r.HighestRate(s, func(x *scenario.Problem) { x.Objective = p.Objective })
+		rate, err := r.HighestRate(s, func(x *scenario.Problem) { x.Objective, x.Rises = p.Objective, p.Rises })
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name(), err)
 		}

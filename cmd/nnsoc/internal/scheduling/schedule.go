@@ -347,7 +347,7 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	engines := try.V(networks(a, f, m, r))
 	problem := try.V(r.Measure())
 	if f.objective != "" {
-		problem.Objective = try.V(scenario.ParseObjective(f.objective))
+		problem.Objective, problem.Rises = try.V(scenario.ParseObjective(f.objective)), scenario.Rises(f.objective)
 	}
 	entry := newScenarioEntry(s, c, problem)
 	entry.Engines = engines
