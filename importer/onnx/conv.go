@@ -15,7 +15,7 @@ var convOperators = []operator{
 	{name: "FusedConv", domain: microsoft, inputs: [2]int{2, 4}, convert: conv},
 	{name: "ConvTranspose", inputs: [2]int{2, 3}, convert: convTranspose},
 	{name: "DeformConv", lacks: "NNAPI has no convolution whose windows are deformed"},
-	{name: "Col2Im", lacks: "NNAPI adds no overlapping blocks"},
+	{name: "Col2Im", inputs: [2]int{3, 3}, convert: col2Im},
 }
 
 // convolution is a convolution on its way to NNAPI.

@@ -221,6 +221,19 @@ var corners = []corner{
 	{"a norm of the third power", 13, func(n *network) string {
 		return n.add("GlobalLpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 3}, -3, 4, 5)}, attribute("p", 3))
 	}, onnxfile.Float, []int64{1, 1, 1}, []float64{6}},
+	{"products up to each element", 26, func(n *network) string {
+		return n.add("CumProd", []string{n.given(onnxfile.Float, []int64{2, 3}, 1, 2, 3, 4, 5, 6), n.whole(onnxfile.Int64, -1)}, attribute("exclusive", 1))
+	}, onnxfile.Float, []int64{2, 3}, []float64{1, 1, 2, 1, 4, 20}},
+	{"the bits of reals", 26, func(n *network) string {
+		return n.add("BitCast", []string{n.given(onnxfile.Float, []int64{2}, 1, -2)}, attribute("to", int(onnxfile.Int32)))
+	}, onnxfile.Int32, []int64{2}, []float64{0x3f800000, -1 << 30}},
+	{"a window of halves", 17, func(n *network) string {
+		w := n.add("HannWindow", []string{n.whole(onnxfile.Int64, 4)}, attribute("output_datatype", int(onnxfile.Float16)))
+		return n.add("Add", []string{w, n.given(onnxfile.Float16, []int64{1}, 1)})
+	}, onnxfile.Float16, []int64{4}, []float64{1, 1.5, 2, 1.5}},
+	{"a transform of halves", 17, func(n *network) string {
+		return n.add("DFT", []string{n.given(onnxfile.Float16, []int64{1, 4, 1}, 1, 2, 3, 4)})
+	}, onnxfile.Float16, []int64{1, 4, 2}, []float64{10, 0, -2, 2, -2, 0, -2, -2}},
 	{"a loss of logits", 13, func(n *network) string {
 		x, t := n.given(onnxfile.Float, []int64{2, 2}, 0, 0, 0, math.Log(3)), n.given(onnxfile.Int64, []int64{2}, 1, 0)
 		return n.add("SoftmaxCrossEntropyLoss", []string{x, t}, attribute("reduction", "sum"))

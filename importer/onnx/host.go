@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
+	"github.com/nnsoc/nnsoc/importer/onnx/onnxfile"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/refcpu/hostop"
 	"github.com/nnsoc/nnsoc/refcpu/hostop/resample"
@@ -49,6 +50,8 @@ var hostForms = map[string]hostForm{
 	"Unsqueeze":       {op: nn.OpHostUnsqueeze, inputs: 2, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
 	"Gather":          {op: nn.OpHostGather, inputs: 2, attributes: gatherAttributes, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
 	"CumSum":          {op: nn.OpHostCumulativeSum, inputs: 2, attributes: attributeInts("exclusive", 0, "reverse", 0), results: sameResults},
+	"CumProd":         {op: nn.OpHostCumulativeProduct, inputs: 2, attributes: attributeInts("exclusive", 0, "reverse", 0), results: sameResults},
+	"BitCast":         {op: nn.OpHostBitcast, inputs: 1, results: bitcastResults},
 	"TopK":            {op: nn.OpHostTopK, inputs: 2, attributes: attributeInts("axis", -1, "largest", 1), results: func(c *conversion) []nn.Operand { return c.shortened(nn.TensorInt32) }},
 	"OneHot":          {op: nn.OpHostOneHot, inputs: 3, attributes: func(c *conversion) []int64 { return []int64{c.int("axis", -1), 1} }, results: oneHotResults},
 	"Where": {op: nn.OpHostSelect, inputs: 3, attributes: fixed(0), results: func(c *conversion) []nn.Operand {
@@ -70,6 +73,21 @@ var hostForms = map[string]hostForm{
 	"Split":           {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
 	"Resize":          {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
 	"Upsample":        {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+}
+
+// bitcastResults is a result like input 0 in another type of as many bits, which NNAPI must hold in as many.
+func bitcastResults(c *conversion) []nn.Operand {
+	t := onnxfile.DataType(c.int("to", 0))
+	o, ok := template(t)
+	if !ok || t == onnxfile.Bool || t.Bits() != 8*o.Type.ElementBytes() || c.v(0).short != 0 {
+		c.Refusef("bits as %v, the types that NNAPI holds in as many bits are supported", t)
+	}
+	y := sameResults(c)
+	if y[0].Type.ElementBytes() != o.Type.ElementBytes() {
+		c.Failf("bits of %v as %v", y[0].Type, t)
+	}
+	o.Dimensions = y[0].Dimensions
+	return []nn.Operand{o}
 }
 
 // roiOperands are the images, the regions, the image of each and the scale of the regions.

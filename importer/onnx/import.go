@@ -303,11 +303,13 @@ var insteadOf = map[string]string{
 // absentOperators are the operators that no operations of NNAPI express.
 var absentOperators = []operator{
 	{name: "BitShift", lacks: noBits},
+	{name: "BitCast", lacks: noBits},
 	{name: "BitwiseAnd", lacks: noBits},
 	{name: "BitwiseNot", lacks: noBits},
 	{name: "BitwiseOr", lacks: noBits},
 	{name: "BitwiseXor", lacks: noBits},
 	{name: "NonZero", lacks: "NNAPI has no operation whose result has as many elements as are not zero"},
+	{name: "CumProd", lacks: "NNAPI multiplies no elements up to each of them"},
 	{name: "Unique", lacks: "NNAPI has no operation whose result has as many elements as differ"},
 	{name: "NonMaxSuppression", lacks: "NNAPI suppresses boxes by class and score together only"},
 	{name: "RandomNormal", lacks: noRandom},

@@ -444,6 +444,9 @@ func (c *conversion) bind(k int, v *value) {
 	if name == "" {
 		return
 	}
+	if v.forms == plainValue(none).forms && !v.sequence && !v.absent && !v.missing {
+		c.Refusef("it sums or joins no elements")
+	}
 	for _, x := range v.forms {
 		if x != none && c.Operand(x).Lifetime == nn.TemporaryVariable && c.Operand(x).Name == "" {
 			c.Operand(x).Name = name

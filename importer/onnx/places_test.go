@@ -62,6 +62,15 @@ var hostNetworks = []oddity{
 	{"RoiAlign with centres at halves", 16, roiAlign(attribute("output_height", 3), attribute("output_width", 2), attribute("sampling_ratio", 2))},
 	{"RoiAlign of as many samples as pixels", 16, roiAlign(attribute("output_height", 2), attribute("output_width", 2), attribute("spatial_scale", 0.7))},
 	{"RoiAlign of the greatest", 16, roiAlign(attribute("output_height", 2), attribute("output_width", 3), attribute("sampling_ratio", 3), attribute("mode", "max"), attribute("coordinate_transformation_mode", "output_half_pixel"))},
+	{"Col2Im", 18, func(n *network) {
+		n.out(n.add("Col2Im", []string{n.in(onnxfile.Float, 2, 12, 20), n.ints(5, 7), n.ints(2, 3)}))
+	}},
+	{"Col2Im of steps and paddings", 18, func(n *network) {
+		n.out(n.add("Col2Im", []string{n.in(onnxfile.Float, 1, 8, 9), n.ints(6, 5), n.ints(2, 2)}, attribute("strides", []int64{2, 2}), attribute("pads", []int64{1, 1, 0, 1}), attribute("dilations", []int64{2, 1})))
+	}},
+	{"Col2Im of volumes", 18, func(n *network) {
+		n.out(n.add("Col2Im", []string{n.in(onnxfile.Float, 2, 8, 12), n.ints(3, 4, 3), n.ints(2, 2, 2)}))
+	}},
 	{"Det", 11, func(n *network) { n.out(n.add("Det", []string{n.in(onnxfile.Float, 2, 3, 4, 4)})) }},
 	{"Det of a matrix", 11, func(n *network) { n.out(n.add("Det", []string{n.in(onnxfile.Float, 5, 5)})) }},
 	{"TfIdfVectorizer", 9, vectorizer("TF", attribute("min_gram_length", 1), attribute("max_gram_length", 3), attribute("max_skip_count", 0))},
@@ -78,7 +87,16 @@ func TestHostRefusals(t *testing.T) {
 	unpool := func(n *network, more []string, attributes ...*onnxfile.Attribute) string {
 		return n.add("MaxUnpool", append([]string{n.in(onnxfile.Float, 1, 1, 2), n.given(onnxfile.Int64, []int64{1, 1, 2}, 0, 1)}, more...), attributes...)
 	}
+	blocks := func(n *network, image, block int64, attributes ...*onnxfile.Attribute) string {
+		return n.add("Col2Im", []string{n.in(onnxfile.Float, 1, 4, 5), n.ints(image), n.ints(block)}, attributes...)
+	}
 	for want, draw := range map[string]func(n *network) string{
+		"its second dimension a multiple of 3 and its third 4 needed": func(n *network) string { return blocks(n, 6, 3) },
+		"pads is [1] for images of shape [6]":                         func(n *network) string { return blocks(n, 6, 2, attribute("pads", []int64{1})) },
+		"images of shape [1099511627776]":                             func(n *network) string { return blocks(n, 1<<40, 2) },
+		"bits as DOUBLE": func(n *network) string {
+			return n.add("BitCast", []string{n.in(onnxfile.Int64, 2)}, attribute("to", int(onnxfile.Double)))
+		},
 		"storage_order is 2": func(n *network) string {
 			maxPool([]int64{1, 1, 4, 4}, attribute("kernel_shape", []int64{2, 2}), attribute("storage_order", 2))(n)
 			return "places"

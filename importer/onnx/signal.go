@@ -20,8 +20,12 @@ var signalOperators = []operator{
 	{name: "STFT", inputs: [2]int{2, 4}, convert: shortFourier},
 }
 
-// maxTable limits the elements of constants that these operators make: 128 MiB of float32.
-const maxTable = 1 << 25
+// Limits of the constants that these operators make: elements of a matrix, 128 MiB of float32, and of a window or a
+// transform.
+const (
+	maxTable  = 1 << 25
+	maxSignal = 1 << 20
+)
 
 // cosineWindow is a window of n elements, with N = n for a periodic one and n - 1 for a symmetric one:
 //
@@ -29,8 +33,8 @@ const maxTable = 1 << 25
 func cosineWindow(a, b, c float64) func(*conversion) {
 	return func(to *conversion) {
 		n := to.one(0)
-		if n < 1 || n > maxTable {
-			to.Refusef("a window of %d elements, 1 to %d are supported", n, maxTable)
+		if n < 1 || n > maxSignal {
+			to.Refusef("a window of %d elements, 1 to %d are supported", n, maxSignal)
 		}
 		period := float64(n)
 		if !to.flag("periodic", 1) {
@@ -58,8 +62,8 @@ func melWeightMatrix(c *conversion) {
 	filters, length, rate := c.one(0), c.one(1), c.one(2)
 	lower, upper := float64(c.scalar(3, 0)), float64(c.scalar(4, 0))
 	bins := length/2 + 1
-	if filters < 1 || length < 1 || filters > maxTable || length > maxTable || filters*bins > maxTable {
-		c.Refusef("%d filters over a transform of length %d: a matrix of 1 to %d elements is supported", filters, length, maxTable)
+	if filters < 1 || length < 1 || filters > maxSignal || length > maxSignal || filters*bins > maxTable {
+		c.Refusef("%d filters over a transform of length %d: a matrix of 1 to %d elements and a length of at most %d are supported", filters, length, maxTable, maxSignal)
 	}
 	mel := func(f float64) float64 { return 2595 * math.Log10(1+f/700) }
 	corner := make([]int64, filters+2)
@@ -107,8 +111,8 @@ func (c *conversion) transformOf(length, elements int64, parts uint32, onesided,
 	case onesided:
 		t.bins = length/2 + 1
 	}
-	if elements < 1 || length < 1 || length > maxTable || t.bins*t.out > maxTable/(t.elements*t.in) {
-		c.Refusef("a Fourier transform of length %d is a product with a matrix, here of at most %d elements", length, maxTable)
+	if elements < 1 || length < 1 || length > maxSignal || t.bins*t.out > maxTable/(t.elements*t.in) {
+		c.Refusef("a Fourier transform of length %d is a product with a matrix, here of at most %d elements and a length of %d", length, maxTable, maxSignal)
 	}
 	return t
 }

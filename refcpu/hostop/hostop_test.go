@@ -188,6 +188,8 @@ var operationTests = []struct {
 	{nn.OpHostCountSequences, []int32{2, 0, 1}, []value{i32(d(2, 2), 1, 1, 3, 2), i32(d(2), 1, 2), i32(d(2), 1, 1), i32(d(2), 0, 1), f32(d(2), 0.5, 3)}, []value{f32(d(2, 2), 0.5, 0, 0, 3)}},
 	{nn.OpHostCountSequences, []int32{2, 0, 2}, []value{i32(d(2, 2), 1, 1, 3, 2), i32(d(2), 1, 2), i32(d(2), 1, 1), i32(d(2), 0, 1), f32(d(2), 0.5, 3)}, []value{f32(d(2, 2), 1, 0, 0, 3)}},
 	{nn.OpHostDeterminant, []int32{0}, []value{f32(d(2, 3, 3), 0, 2, 1, 3, 0, 4, 1, 1, 0, 1, 2, 3, 2, 4, 6, 1, 1, 1)}, []value{f32(d(2), 11, 0)}},
+	{nn.OpHostCumulativeProduct, []int32{1, 1}, []value{f32(d(3), 1, 2, 3), i32(d(1), 0)}, []value{f32(d(3), 6, 3, 1)}},
+	{nn.OpHostCumulativeProduct, []int32{0, 0}, []value{i32(d(2, 2), 1, 2, 3, 4), i32(d(1), -2)}, []value{i32(d(2, 2), 1, 2, 3, 8)}},
 	{nn.OpHostDeterminant, []int32{0}, []value{f32(d(1, 1), -3)}, []value{f32(d(1), -3)}},
 	{nn.OpHostBroadcastShapes, []int32{0}, []value{i32(d(3), 2, 1, 3), i32(d(2), 4, 1)}, []value{i32(d(3), 2, 4, 3)}},
 	// Boxes 0 and 1 overlap by 9/11 of their union, box 2 stands alone.
@@ -286,6 +288,7 @@ func TestRefusals(t *testing.T) {
 		{nn.OpHostCountSequences, []int32{1, 0, 0}, []value{i32(d(1), 1), i32(d(2), 1, 1), i32(d(1), 3), i32(d(1), 0)}, "sequence 0 of 3 words, of which 2 are left"},
 		{nn.OpHostCountSequences, []int32{1 << 30, 0, 0}, []value{i32(d(1), 1), i32(d(1), 1), i32(d(1), 1), i32(d(1), 0)}, bounded},
 		{nn.OpHostDeterminant, []int32{0}, []value{f32(d(2, 1), 1, 2)}, "must be square"},
+		{nn.OpHostCumulativeProduct, []int32{0, 0}, []value{i32(d(2), 1<<20, 1<<20), i32(d(1), 0)}, "does not fit"},
 		{nn.OpHostDeterminant, []int32{0}, []value{f32(d(512, 512), make([]float64, 1<<18)...)}, "steps of work"},
 		{nn.OpHostResize, []int32{0, 9, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(1), 2)}, "attribute 1 is 9"},
 		{nn.OpHostResize, []int32{0, 0, 0, 0, 0, 0, 0}, []value{i32(d(1), 1), {}, {}, i32(d(2), 2, 2)}, "2 scales or sizes for 1 axes"},

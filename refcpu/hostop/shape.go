@@ -28,7 +28,8 @@ var shapeOperators = []operator{
 	{op: nn.OpHostSqueeze, steps: 1, run: squeeze},
 	{op: nn.OpHostUnsqueeze, steps: 1, run: unsqueeze},
 	// tensor, axis; attributes: whether without the element itself, whether from the end.
-	{op: nn.OpHostCumulativeSum, attributes: 2, steps: 1, run: cumulativeSum},
+	{op: nn.OpHostCumulativeSum, attributes: 2, steps: 1, run: cumulative(0, func(a, b float64) float64 { return a + b })},
+	{op: nn.OpHostCumulativeProduct, attributes: 2, steps: 1, run: cumulative(1, func(a, b float64) float64 { return a * b })},
 	// indices, depth, values off and on; attributes: axis, whether negative indices count from the back.
 	{op: nn.OpHostOneHot, attributes: 2, steps: 1, run: oneHot},
 	// tensor; attributes: the first dimension of its shape that counts and the one behind the last.
@@ -297,38 +298,40 @@ func unsqueeze(c *call) []tensor {
 	return as(x, dims)
 }
 
-func cumulativeSum(c *call) []tensor {
-	x := c.tensor(0)
-	at := axis(c.one(1), len(x.dims))
-	n := int(x.dims[at])
-	outer, inner := split(x.dims, at)
-	y := c.make(x, x.dims)
-	if len(y.data) == 0 {
-		return []tensor{y}
-	}
-	for o := range outer {
-		for j := range inner {
-			sum := 0.
-			for k := range n {
-				i := k
-				if c.attributes[1] == 1 {
-					i = n - 1 - k
-				}
-				p := (o*n+i)*inner + j
-				v := x.number(p)
-				if c.attributes[0] == 1 {
-					y.putNumber(p, sum)
-				}
-				if sum += v; x.kind == nn.TensorFloat32 {
-					sum = float64(float32(sum))
-				}
-				if c.attributes[0] == 0 {
-					y.putNumber(p, sum)
+// cumulative combines the elements along an axis up to each of them. Of integers, a result must fit their type.
+func cumulative(initial float64, combine func(a, b float64) float64) func(c *call) []tensor {
+	return func(c *call) []tensor {
+		x := c.tensor(0)
+		at := axis(c.one(1), len(x.dims))
+		n := int(x.dims[at])
+		outer, inner := split(x.dims, at)
+		y := c.make(x, x.dims)
+		if len(y.data) == 0 {
+			return []tensor{y}
+		}
+		for o := range outer {
+			for j := range inner {
+				all := initial
+				for k := range n {
+					i := k
+					if c.attributes[1] == 1 {
+						i = n - 1 - k
+					}
+					p := (o*n+i)*inner + j
+					if c.attributes[0] == 1 {
+						y.putNumber(p, all)
+					}
+					if all = combine(all, x.number(p)); x.kind == nn.TensorFloat32 {
+						all = float64(float32(all))
+					}
+					if c.attributes[0] == 0 {
+						y.putNumber(p, all)
+					}
 				}
 			}
 		}
+		return []tensor{y}
 	}
-	return []tensor{y}
 }
 
 func oneHot(c *call) []tensor {
