@@ -27,6 +27,7 @@ type generator struct {
 	item     codegen.Reg     // the lane's number in its wave
 	first    codegen.Reg     // position of the wave's first lane, a scalar
 	position []codegen.Reg   // byte offsets of the positions' taps
+	spot     codegen.Reg     // number of the lane's position, where input and output have the same ones
 }
 
 // Emit implements kernel.Kernel.
@@ -51,6 +52,7 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	case k.Depthwise:
 		g.depthwiseLoop()
 	case k.wholeLoads():
+		g.positions(nil, nil)
 		g.wholeLoop()
 	case k.pointwise():
 		g.positions(nil, nil)
@@ -73,31 +75,43 @@ func (k *Kernel) Emit(a *rdna.Builder) kernel.Grid {
 	return kernel.Grid{Name: k.name(), Lanes: [3]int{positions * g.groupWaves() * 32, units, 1}, Workgroup: g.groupWaves() * 32, Busy: k.waves() * k.zGroups()}
 }
 
-// placeRow finds the lane's block like placeTile, where lanes are blocks of positions in a row:
-// neighbouring lanes share the addresses of their weights. Lanes beyond the last block of
-// positions repeat it, waves beyond the last end.
+// placeRow finds the lane's block like placeTile, where lanes are blocks of positions in a row.
 func (g *generator) placeRow() (x, y, n, z codegen.Reg) {
-	wave, lane := g.WaveLane()
-	g.item = lane
-	pWave, zWave := g.DivConst(wave, g.ZWaves, "wave of positions")
-	g.zWave = g.TileOfWave(g.Workgroup(1), g.ZWaves, zWave, g.zGroups(), "group of units")
-	group := g.TileOfWave(g.Workgroup(0), g.groupWaves()/g.ZWaves, pWave, g.waves(), "group of positions")
-	per, all := g.perWave(), g.positionBlocks()
-	z, p := g.DivConstV(g.item, per, "lane of units")
-	g.first = g.MulConst(group, per, "blocks")
-	p = g.Sum(g.first, p)
-	if all%per != 0 {
-		p = g.Least(p, all-1)
-	}
-	g.zBlock = g.Sum(g.MulConst(g.zWave, g.ZLanes, "blocks of units"), z)
+	var p codegen.Reg
+	p, z = g.placeSpot()
 	nx, ny, _ := g.across()
 	p, x = g.DivConstV(p, nx, "x block")
 	n, y = g.DivConstV(p, ny, "y block")
 	return x, y, n, z
 }
 
+// placeSpot finds the number p of the lane's block of positions: neighbouring lanes share the addresses of their weights.
+// Lanes beyond the last block of positions repeat it, waves beyond the last end.
+func (g *generator) placeSpot() (p, z codegen.Reg) {
+	wave, lane := g.WaveLane()
+	g.item = lane
+	pWave, zWave := g.DivConst(wave, g.ZWaves, "wave of positions")
+	g.zWave = g.TileOfWave(g.Workgroup(1), g.ZWaves, zWave, g.zGroups(), "group of units")
+	group := g.TileOfWave(g.Workgroup(0), g.groupWaves()/g.ZWaves, pWave, g.waves(), "group of positions")
+	per, all := g.perWave(), g.positionBlocks()
+	z, p = g.DivConstV(g.item, per, "lane of units")
+	g.first = g.MulConst(group, per, "blocks")
+	p = g.Sum(g.first, p)
+	if all%per != 0 {
+		p = g.Least(p, all-1)
+	}
+	g.zBlock = g.Sum(g.MulConst(g.zWave, g.ZLanes, "blocks of units"), z)
+	return p, z
+}
+
 // place finds the lane's block and the offsets that do not change from tap to tap.
 func (g *generator) place() {
+	if g.Constants && g.flat() {
+		g.spot, _ = g.placeSpot()
+		g.position = []codegen.Reg{g.Sum(g.Times(g.spot, g.pixel), g.In.Off)}
+		g.weight = g.Cursor(layout.Consts, g.weights, "weights")
+		return
+	}
 	w, b := &g.Window, &g.Block
 	place := g.placeRow
 	if g.tiled() {
@@ -160,6 +174,9 @@ func (g *generator) channelGroup() (none codegen.Reg) {
 // first on: a page of zeros where the tap is outside the image.
 func (g *generator) positions(ky, kx *codegen.Reg) {
 	w := &g.Window
+	if g.spot.Valid() {
+		return
+	}
 	g.position = nil
 	var down, right codegen.Reg
 	if ky != nil {
@@ -264,7 +281,7 @@ func (g *generator) weigh(acc []codegen.Reg, x, w codegen.Reg) {
 // of each position; the first so many channels count.
 func (g *generator) step(x []codegen.Reg, place, channels int) {
 	if g.Constants {
-		g.constantSteps([]codegen.Reg{x[0]}, channels)
+		g.constantSteps(1, channels, func(int) codegen.Reg { return x[0] })
 		return
 	}
 	units := 4 * g.Block.Z
@@ -302,16 +319,15 @@ func (g *generator) touchWeights() {
 	}
 }
 
-// constantSteps adds the products of texels behind each other, of so many channels in all:
+// constantSteps adds the products of n texels behind each other, of so many channels in all:
 // while some weights are multiplied the next are fetched. Scalar loads return in any order, so
 // all are waited for before others begin.
-func (g *generator) constantSteps(x []codegen.Reg, channels int) {
+func (g *generator) constantSteps(n, channels int, texel func(t int) codegen.Reg) {
 	type piece struct{ texel, unit, n int }
 	var pieces []piece
 	words, units := g.Elem.Bytes(), 4*g.Block.Z // words of four elements
 	per := min(units, maxScalars/words)
-	for t := range x {
-		g.clear(x[t], channels-4*t)
+	for t := range n {
 		for u := 0; u < units; u += per {
 			pieces = append(pieces, piece{t, u, min(per, units-u)})
 		}
@@ -320,16 +336,21 @@ func (g *generator) constantSteps(x []codegen.Reg, channels int) {
 		return g.Scalars(g.weight, (p.texel*units+p.unit)*4*words, p.n*words)
 	}
 	next := fetch(pieces[0])
+	var x codegen.Reg
 	for i, p := range pieces {
+		if p.unit == 0 {
+			x = texel(p.texel)
+			g.clear(x, channels-4*p.texel)
+		}
 		g.WaitScalar()
 		now := next
 		if i+1 < len(pieces) {
 			next = fetch(pieces[i+1])
 		} else {
-			g.Advance(g.weight, len(x)*units*4*words)
+			g.Advance(g.weight, n*units*4*words)
 		}
 		for u := range p.n {
-			g.multiply(g.acc[0][p.unit+u], x[p.texel], 0, now[u*words:][:words])
+			g.multiply(g.acc[0][p.unit+u], x, 0, now[u*words:][:words])
 		}
 	}
 }
@@ -409,6 +430,9 @@ func (g *generator) store(unit codegen.Reg) {
 	es := e.Bytes()
 	unitOff := g.ShiftLeft(unit, e.Shift(), "unit offset")
 	var places []codegen.Reg
+	if g.spot.Valid() {
+		places = append(places, g.Sum(g.Times(g.spot, g.OutC*es), unitOff))
+	}
 	for _, y := range g.ys {
 		line := g.Times(g.Sum(g.image, y), g.Window.OutW)
 		for _, x := range g.xs {

@@ -45,6 +45,11 @@ var shapes = []shape{
 	{opspec.Window{H: 9, W: 7, KH: 3, KW: 3, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, Top: 1, Bottom: 1, Left: 1, Right: 1, OutH: 9, OutW: 7}, 2, 42, 12, 1},
 	{opspec.Window{H: 8, W: 9, KH: 2, KW: 2, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 7, OutW: 8}, 1, 80, 24, 2},
 	{opspec.Window{H: 9, W: 8, KH: 5, KW: 3, StrideH: 2, StrideW: 3, DilationH: 1, DilationW: 2, Top: 2, Bottom: 2, Left: 3, Right: 1, OutH: 5, OutW: 3}, 1, 70, 70, 70},
+	{opspec.Window{H: 8, W: 7, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 8, OutW: 7}, 1, 26, 18, 1},
+	{opspec.Window{H: 10, W: 10, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 10, OutW: 10}, 1, 72, 6, 1},
+	{opspec.Window{H: 16, W: 8, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 16, OutW: 8}, 2, 36, 12, 1},
+	{opspec.Window{H: 9, W: 7, KH: 1, KW: 1, StrideH: 2, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 5, OutW: 4}, 1, 32, 24, 1},
+	{opspec.Window{H: 8, W: 8, KH: 1, KW: 1, StrideH: 1, StrideW: 2, DilationH: 1, DilationW: 1, OutH: 8, OutW: 4}, 1, 44, 10, 1},
 }
 
 // phone is the machine of tests.
