@@ -88,11 +88,17 @@ func TestReasons(t *testing.T) {
 				}
 			}
 		}
-		list, samples, err := w.Network(require.V(zoo.Build("mlperf_tiny_ad_quant"))(t), Quant8)
-		require.NoError(t, err)
-		require.Check(t, samples > 0, "%s has no operation of the network", device)
-		for _, c := range list {
-			require.Check(t, c.Why() != "", "operation %d (%s) of %s on %s: %.2f, %.1f us: no reason", c.Operation, c.Family, c.Network, device, c.Ratio, c.At.TimeUS)
+		networks := []string{"mlperf_tiny_ad_quant"}
+		if device == "gpu" {
+			networks = append(networks, "mlperf_tiny_kws_quant")
+		}
+		for _, n := range networks {
+			list, samples, err := w.Network(require.V(zoo.Build(n))(t), Quant8)
+			require.NoError(t, err)
+			require.Check(t, samples > 0, "%s has no operation of %s", device, n)
+			for _, c := range list {
+				require.Check(t, c.Why() != "", "operation %d (%s) of %s on %s: %.2f, %.1f us: no reason", c.Operation, c.Family, n, device, c.Ratio, c.At.TimeUS)
+			}
 		}
 	}
 	for device := range sample {
