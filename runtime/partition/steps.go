@@ -1,6 +1,10 @@
 package partition
 
-import "slices"
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
 
 // Step is a group of operations that run together on one device.
 type Step struct {
@@ -21,9 +25,18 @@ func Steps(g *Graph, device []int, devices int) []Step {
 
 // stepsOf is Steps with the parts of a plan: a step has operations of one part, of those that a device could run next the first.
 func stepsOf(g *Graph, plan Plan, devices int) []Step {
-	device, parts := plan.Device, ranks(plan.Part)
+	device := plan.Device
 	missing := make([]int, len(g.Operations)) // inputs not yet produced
 	ready := make([]queue, devices+1)
+	turn := 0
+	add := func(op int) {
+		r := readyOperation{op: op, turn: turn}
+		if plan.Part != nil {
+			r.part = plan.Part[op]
+		}
+		heap.Push(&ready[device[op]], r)
+		turn++
+	}
 	for i := range g.Operations {
 		for _, v := range g.Operations[i].Inputs {
 			if g.Values[v].Producer >= 0 {
@@ -31,7 +44,7 @@ func stepsOf(g *Graph, plan Plan, devices int) []Step {
 			}
 		}
 		if missing[i] == 0 {
-			ready[device[i]].add(i, parts)
+			add(i)
 		}
 	}
 	var steps []Step
@@ -41,15 +54,14 @@ func stepsOf(g *Graph, plan Plan, devices int) []Step {
 			return steps
 		}
 		s := Step{Device: d}
-		part := ready[d].first()
-		for len(ready[d][part]) > 0 && (d < devices || len(s.Operations) == 0) {
-			op := ready[d][part][0]
-			ready[d][part] = ready[d][part][1:]
+		part := ready[d][0].part
+		for len(ready[d]) > 0 && ready[d][0].part == part && (d < devices || len(s.Operations) == 0) {
+			op := heap.Pop(&ready[d]).(readyOperation).op
 			s.Operations = append(s.Operations, op)
 			for _, v := range g.Operations[op].Outputs {
 				for _, u := range g.Values[v].Consumers {
 					if missing[u]--; missing[u] == 0 {
-						ready[device[u]].add(u, parts)
+						add(u)
 					}
 				}
 			}
@@ -58,24 +70,27 @@ func stepsOf(g *Graph, plan Plan, devices int) []Step {
 	}
 }
 
-// queue is the operations that a device can run next, by the rank of their part.
-type queue [][]int
+// readyOperation is an operation whose inputs are there, since its turn.
+type readyOperation struct{ part, turn, op int }
 
-// add appends an operation. parts are the ranks of all operations' parts, nil where there is one.
-func (q *queue) add(op int, parts []int) {
-	part := 0
-	if parts != nil {
-		part = parts[op]
-	}
-	for len(*q) <= part {
-		*q = append(*q, nil)
-	}
-	(*q)[part] = append((*q)[part], op)
+// queue is a heap of the operations that a device can run next, by their part and then by the turn.
+type queue []readyOperation
+
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[i].part, q[j].part), cmp.Compare(q[i].turn, q[j].turn)) < 0
 }
 
-// first is the first part that has operations, -1 where none has.
-func (q queue) first() int {
-	return slices.IndexFunc(q, func(operations []int) bool { return len(operations) > 0 })
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+func (q *queue) Push(x any) { *q = append(*q, x.(readyOperation)) }
+
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	*q = (*q)[:last]
+	return x
 }
 
 // ranks numbers the parts of operations from 0 in the order of their numbers.
@@ -96,12 +111,12 @@ func ranks(parts []int) []int {
 func next(ready []queue) int {
 	last := len(ready) - 1
 	for _, d := range [2]int{last, 0} {
-		if ready[d].first() >= 0 {
+		if len(ready[d]) > 0 {
 			return d
 		}
 	}
 	for d := last - 1; d > 0; d-- {
-		if ready[d].first() >= 0 {
+		if len(ready[d]) > 0 {
 			return d
 		}
 	}
