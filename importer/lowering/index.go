@@ -75,8 +75,13 @@ func (g *Graph) named(idx uint32, n, total uint32) uint32 {
 const partBits = 11
 
 // Scatter adds rows [n, inner] to rows that the indices [n] name: a product with the one-hot matrix of the indices.
-// Integers are summed in three parts, exact where at most 8,192 rows meet.
+// Integers are summed in three parts, exact where at most 8,192 rows meet. Where none meet, rows are only moved: a product
+// makes an infinity in one row no number in all others.
 func (g *Graph) Scatter(idx, rows uint32, n, inner, total uint32) uint32 {
+	if t := g.Operand(rows).Type; g.distinct(idx, total) && (t == nn.TensorFloat32 || g.whole(rows)) {
+		zeros := g.Filled(nn.Operand{Type: t, Dimensions: []uint32{total, inner}}, 0)
+		return g.Replace(zeros, idx, rows, n, inner, total)
+	}
 	hit := g.As(g.named(idx, n, total), nn.TensorFloat32)
 	product := func(rows uint32) uint32 {
 		rows = g.As(g.Reshape(rows, []uint32{n, inner}), nn.TensorFloat32)
@@ -100,6 +105,17 @@ func (g *Graph) Scatter(idx, rows uint32, n, inner, total uint32) uint32 {
 		}
 	}
 	return sum
+}
+
+// distinct reports whether idx are constant, different and less than total.
+func (g *Graph) distinct(idx, total uint32) bool {
+	list, ok := g.Ints(idx)
+	seen := map[int64]bool{}
+	for _, v := range list {
+		ok = ok && v >= 0 && v < int64(total) && !seen[v]
+		seen[v] = true
+	}
+	return ok
 }
 
 // Replace puts rows [n, inner] into rows [total, inner] of x at the places that indices [n] name, of equal ones the last:

@@ -1,6 +1,10 @@
 package tflite
 
-import "github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitefile"
+)
 
 // fields are options by name.
 type fields = tflitefile.Table
@@ -158,6 +162,14 @@ var (
 		{op: "SUM", kind: "ReducerOptions", in: []arg{i32(dims(2, 2), 1, 2, 3, 6), k(i32(dims(2), 0, 1))}, out: []arg{i32(nil, 12)}},
 		{op: "REDUCE_PROD", kind: "ReducerOptions", in: []arg{f32(dims(2, 2), 1, 2, 3, 6), k(i32(dims(1), 0))}, out: []arg{f32(dims(2), 3, 12)}},
 		{op: "REDUCE_MAX", kind: "ReducerOptions", in: []arg{f32(dims(2, 2), 1, 2, 3, 6), k(i32(dims(1), 0))}, out: []arg{f32(dims(2), 3, 6)}},
+		// Integers that float32 does not hold.
+		{op: "SUM", kind: "ReducerOptions", in: []arg{i32(dims(5), 1<<24+1, 1<<30, 1, -1<<29, 1), k(i32(dims(1), 0))}, out: []arg{i32(nil, 1<<29+1<<24+3)}},
+		{op: "REDUCE_MIN", kind: "ReducerOptions", in: []arg{i32(dims(2, 2), 1<<24+1, 1<<24+2, 1<<24+3, 5), k(i32(dims(1), 1))}, out: []arg{i32(dims(2), 1<<24+1, 5)}},
+		{op: "REDUCE_PROD", kind: "ReducerOptions", in: []arg{i32(dims(3), 1<<13+1, 3, 1<<13+1), k(i32(dims(1), 0))}, out: []arg{i32(nil, 3*(1<<26+1<<14+1))}},
+		{op: "CUMSUM", kind: "CumsumOptions", in: []arg{i32(dims(3), 1<<25+1, 1<<26, 3), k(i32(nil, 0))}, out: []arg{i32(dims(3), 1<<25+1, 1<<25+1<<26+1, 1<<25+1<<26+4)}},
+		{op: "SCATTER_ND", in: []arg{i32(dims(2, 1), 2, 2), i32(dims(2), 1<<24+1, -1<<26), k(i32(dims(1), 3))}, out: []arg{i32(dims(3), 0, 0, 1<<24+1-1<<26)}},
+		{op: "SCATTER_ND", in: []arg{k(i32(dims(2, 1), 2, 0)), f32(dims(2), math.Inf(1), 3), k(i32(dims(1), 3))}, out: []arg{f32(dims(3), 3, 0, math.Inf(1))}},
+		{op: "BATCH_MATMUL", kind: "BatchMatMulOptions", options: fields{"adj_y": true}, in: []arg{i32(dims(1, 2), 1<<13+1, 3), i32(dims(1, 2), 1<<13+1, 5)}, out: []arg{i32(dims(1, 1), 1<<26+1<<14+16)}},
 		{op: "REDUCE_MIN", kind: "ReducerOptions", options: fields{"keep_dims": true}, in: []arg{f32(dims(2, 2), 1, 2, 3, 6), k(i32(dims(1), 0))}, out: []arg{f32(dims(1, 2), 1, 2)}},
 		{op: "REDUCE_ANY", kind: "ReducerOptions", in: []arg{bools(dims(2, 2), 0, 1, 0, 0), k(i32(dims(1), 1))}, out: []arg{bools(dims(2), 1, 0)}},
 		{op: "REDUCE_ALL", kind: "ReducerOptions", in: []arg{bools(dims(2, 2), 1, 1, 0, 1), k(i32(dims(1), 1))}, out: []arg{bools(dims(2), 1, 0)}},

@@ -173,10 +173,7 @@ func sparseToDense(c *conversion) {
 	lin := c.Linear(idx, shape)
 	values := c.BroadcastTo(c.Reshape(c.x(2), []uint32{uint32(nn.Elements(c.Dims(c.x(2))))}), []uint32{n})
 	rest := c.BroadcastTo(c.Reshape(c.plain(3), []uint32{1}), []uint32{total})
-	sum := c.To(c.Reshape(c.Scatter(lin, values, n, 1, total), []uint32{total}), *c.Operand(rest))
-	ones := c.Scatter(lin, c.BroadcastTo(c.Real(1), []uint32{n}), n, 1, total)
-	hit := c.Compare(nn.OpGreater, c.Reshape(ones, []uint32{total}), c.Real(0.5))
-	c.define(0, c.Reshape(c.Emit(nn.OpSelect, *c.Operand(rest), hit, sum, rest), shape))
+	c.define(0, c.Reshape(c.Replace(rest, lin, c.To(values, *c.Operand(rest)), n, 1, total), shape))
 }
 
 func segmentSum(c *conversion) {

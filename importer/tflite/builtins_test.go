@@ -218,7 +218,7 @@ func (c *opCase) compare(t *testing.T, m *nn.Model, results []refcpu.Tensor, nea
 		}
 		for e, w := range want.values {
 			v := opspec.Element(o.Type, got.Data[e*o.Type.ElementBytes():])
-			require.Check(t, math.Abs(v-w) <= want.near+near*math.Max(1, math.Abs(w)), "output %d element %d is %v, want %v", i, e, v, w)
+			require.Check(t, v == w || math.Abs(v-w) <= want.near+near*math.Max(1, math.Abs(w)), "output %d element %d is %v, want %v", i, e, v, w)
 		}
 	}
 }
