@@ -95,6 +95,10 @@ var corners = []corner{
 	{"a norm with dilation", 18, func(n *network) string {
 		return n.add("LpPool", []string{n.given(onnxfile.Float, []int64{1, 1, 3}, 3, 100, -4)}, attribute("kernel_shape", []int64{2}), attribute("dilations", []int64{2}), attribute("p", 2))
 	}, onnxfile.Float, []int64{1, 1, 1}, []float64{5}},
+	{"scales of blocks of the execution", 21, func(n *network) string {
+		s := n.constant(&onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{1, 2}, Floats: []float32{0.5, 2}})
+		return n.add("DequantizeLinear", []string{n.given(onnxfile.Int8, []int64{1, 3}, 4, -6, 7), s}, attribute("axis", 1), attribute("block_size", 2))
+	}, onnxfile.Float, []int64{1, 3}, []float64{2, -3, 14}},
 	{"a weighted loss", 13, func(n *network) string {
 		x, t := n.given(onnxfile.Float, []int64{1, 2, 2}, 1, 2, 3, 4), n.given(onnxfile.Int64, []int64{1, 2}, 1, 0)
 		return n.add("NegativeLogLikelihoodLoss", []string{x, t, n.given(onnxfile.Float, []int64{2}, 2, 1)})
@@ -312,6 +316,17 @@ func TestSequencesOfNetworks(t *testing.T) {
 	} {
 		_, err := onnx.Import(sequenceNet(c.kind).bytes(), &onnx.Options{Shapes: c.shapes})
 		require.ErrorContains(t, err, c.want)
+	}
+}
+
+// TestUnsigned: integers above 63 bits are refused, since they would be read as negative ones.
+func TestUnsigned(t *testing.T) {
+	for _, c := range []onnxfile.Tensor{{Uint64s: []uint64{5, math.MaxUint64}}, {Raw: []byte{5, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}}} {
+		n := &network{opset: 15}
+		c.Type, c.Dims = onnxfile.Uint64, []int64{2}
+		n.graph.Outputs = []*onnxfile.Value{{Name: n.add("Cast", []string{n.constant(&c)}, attribute("to", int(onnxfile.Float))), Type: onnxfile.Float}}
+		_, err := onnx.Import(n.bytes(), nil)
+		require.ErrorContains(t, err, "has the element 18446744073709551615 of UINT64")
 	}
 }
 

@@ -368,13 +368,29 @@ func (c *conversion) alongAxis(x uint32, shape []uint32) uint32 {
 	if nn.Elements(d) == 1 {
 		return c.reshaped(x, []uint32{1})
 	}
-	if len(d) != 1 {
-		c.Refusef("its scales have the shape %v, which is for blocks of elements", d)
-	}
 	axis := c.Axis(c.int("axis", 1), len(shape))
+	if len(d) != 1 {
+		return c.perBlock(x, axis, shape)
+	}
 	along := slices.Repeat([]uint32{1}, len(shape))
 	along[axis] = d[0]
 	return c.reshaped(x, along)
+}
+
+// perBlock repeats scales or zero points for the elements of their blocks along an axis.
+func (c *conversion) perBlock(x uint32, axis int, shape []uint32) uint32 {
+	block, d := c.int("block_size", 0), slices.Clone(c.Dims(x))
+	if block < 1 || len(d) != len(shape) || int64(d[axis]) != (int64(shape[axis])+block-1)/block {
+		c.Failf("scales of shape %v for blocks of %d elements of shape %v", d, block, shape)
+	}
+	if d[axis] = shape[axis]; !slices.Equal(d, shape) {
+		c.Failf("scales of shape %v for shape %v", c.Dims(x), shape)
+	}
+	places := make([]int64, shape[axis])
+	for i := range places {
+		places[i] = int64(i) / block
+	}
+	return c.GatherAxis(x, axis, c.Int32Tensor(places...))
 }
 
 // dequantizeLinear keeps the quantized tensor for the operator that follows.

@@ -144,7 +144,18 @@ func (g *graph) elements(t *onnxfile.Tensor, n int64) (data []byte, wide []int64
 		}
 		return data, nil
 	}
+	if t.Type == onnxfile.Uint64 {
+		return g.narrowed(n, func(i int64) int64 { return g.signed(t, binary.LittleEndian.Uint64(raw[8*i:])) })
+	}
 	return g.narrowed(n, func(i int64) int64 { return rawInteger(raw, t.Type, i) })
+}
+
+// signed is an element of an unsigned type as a signed number of 64 bits.
+func (g *graph) signed(t *onnxfile.Tensor, v uint64) int64 {
+	if v > math.MaxInt64 {
+		g.Refusef("tensor %q has the element %d of %v, at most %d is supported", t.Name, v, t.Type, int64(math.MaxInt64))
+	}
+	return int64(v)
 }
 
 func rawReal(raw []byte, t onnxfile.DataType, i int64) float32 {
@@ -163,7 +174,7 @@ func rawInteger(raw []byte, t onnxfile.DataType, i int64) int64 {
 	case onnxfile.Uint32:
 		return int64(binary.LittleEndian.Uint32(raw[4*i:]))
 	}
-	return int64(binary.LittleEndian.Uint64(raw[8*i:])) // INT64, UINT64
+	return int64(binary.LittleEndian.Uint64(raw[8*i:]))
 }
 
 // narrowed stores integers in 32 bits.
@@ -212,7 +223,7 @@ func (g *graph) listed(t *onnxfile.Tensor, n int64) (data []byte, wide []int64) 
 		return g.narrowed(n, func(i int64) int64 { return t.Int64s[i] })
 	case onnxfile.Uint32, onnxfile.Uint64:
 		count(len(t.Uint64s))
-		return g.narrowed(n, func(i int64) int64 { return int64(t.Uint64s[i]) })
+		return g.narrowed(n, func(i int64) int64 { return g.signed(t, t.Uint64s[i]) })
 	case onnxfile.Int4, onnxfile.Uint4: // two in an entry
 		if int64(len(t.Int32s)) != (n+1)/2 {
 			g.Failf("tensor %q: shape %v of %v, a list of %d entries", t.Name, t.Dims, t.Type, len(t.Int32s))
@@ -264,7 +275,7 @@ func (g *graph) external(t *onnxfile.Tensor, n int64) []byte {
 		}
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || v < 0 {
-			g.Failf("tensor %q: %s %q", t.Name, key, text)
+			g.Failf("tensor %q: its %s in %q is %q, want a number of bytes", t.Name, key, location, text)
 		}
 		return v
 	}
