@@ -37,10 +37,28 @@ func isImage(data []byte) bool {
 	return err == nil
 }
 
+// layout is where a picture's elements are in a tensor: how far apart pixels and a pixel's channels are.
+type layout struct {
+	height, width, channels int
+	pixel, channel          int
+}
+
+// layoutOf is the layout of a tensor with channels last, as TensorFlow Lite and NNAPI have them, or else first, as ONNX.
+func layoutOf(d []uint32) (l layout, err error) {
+	colours := func(n uint32) bool { return n == 1 || n == 3 }
+	switch {
+	case len(d) == 4 && d[0] == 1 && colours(d[3]):
+		return layout{height: int(d[1]), width: int(d[2]), channels: int(d[3]), pixel: int(d[3]), channel: 1}, nil
+	case len(d) == 4 && d[0] == 1 && colours(d[1]):
+		return layout{height: int(d[2]), width: int(d[3]), channels: int(d[1]), pixel: 1, channel: int(d[2] * d[3])}, nil
+	}
+	return l, fmt.Errorf("a picture does not fit an input of shape %v; want [1, height, width, 1 or 3] or [1, 1 or 3, height, width]", d)
+}
+
 func decodeImage(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
-	d := o.Dimensions
-	if len(d) != 4 || d[0] != 1 || (d[3] != 1 && d[3] != 3) {
-		return nil, fmt.Errorf("a picture does not fit an input of shape %v; want [1, height, width, 1 or 3]", d)
+	l, err := layoutOf(o.Dimensions)
+	if err != nil {
+		return nil, err
 	}
 	if n.Std == 0 {
 		return nil, errors.New("standard deviation 0")
@@ -56,20 +74,19 @@ func decodeImage(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, w, ch := int(d[1]), int(d[2]), int(d[3])
-	dst := image.NewRGBA(image.Rect(0, 0, w, h))
+	dst := image.NewRGBA(image.Rect(0, 0, l.width, l.height))
 	draw.BiLinear.Scale(dst, dst.Bounds(), src, src.Bounds(), draw.Src, nil)
 	buf := make([]byte, o.Bytes())
 	size := o.Type.ElementBytes()
-	for i := range h * w {
+	for i := range l.height * l.width {
 		p := dst.Pix[4*i : 4*i+3]
-		if ch == 1 {
+		if l.channels == 1 {
 			// ITU-R 601 luma, the usual "L" conversion.
 			y := (19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16
 			p = []byte{byte(y)}
 		}
 		for c, v := range p {
-			at := buf[(i*ch+c)*size:]
+			at := buf[(i*l.pixel+c*l.channel)*size:]
 			switch o.Type {
 			case nn.TensorQuant8Asymm:
 				at[0] = v

@@ -2,6 +2,8 @@ package tensor
 
 import (
 	"bytes"
+	"image"
+	"image/png"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/npy"
@@ -26,6 +28,25 @@ func TestPictureMatchesRecordedInput(t *testing.T) {
 		worst = max(worst, d)
 	}
 	require.Check(t, worst <= 2, "largest difference %d of 255, mean square %.3f", worst, float64(sum)/float64(len(want)))
+}
+
+// TestPictureLayouts reads a picture of two pixels with channels last, first, and as grey.
+func TestPictureLayouts(t *testing.T) {
+	picture := image.NewRGBA(image.Rect(0, 0, 2, 1))
+	copy(picture.Pix, []byte{10, 20, 30, 255, 40, 50, 60, 255})
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, picture))
+	for _, c := range []struct {
+		dims []uint32
+		want []byte
+	}{
+		{[]uint32{1, 1, 2, 3}, []byte{10, 20, 30, 40, 50, 60}}, {[]uint32{1, 3, 1, 2}, []byte{10, 40, 20, 50, 30, 60}}, {[]uint32{1, 1, 1, 2}, []byte{18, 48}}, {[]uint32{1, 1, 2, 1}, []byte{18, 48}},
+	} {
+		got, err := decode(file.Bytes(), &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: c.dims}, DefaultNormalization)
+		require.Check(t, err == nil && bytes.Equal(got, c.want), "%v: %v, %v", c.dims, got, err)
+	}
+	_, err := decode(file.Bytes(), &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 2, 1, 2}}, DefaultNormalization)
+	require.ErrorContains(t, err, "does not fit an input of shape [1 2 1 2]")
 }
 
 func TestNpyRoundTrip(t *testing.T) {
