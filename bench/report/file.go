@@ -181,7 +181,7 @@ func Read(name string, r io.Reader) (*File, error) {
 	}
 	var f File
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: no output of \"nnsoc run --json\": %w", name, err)
 	}
 	if err := f.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

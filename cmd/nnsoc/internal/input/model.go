@@ -184,8 +184,10 @@ func externalFiles(path string) func(location string) (onnx.ExternalFile, error)
 			return nil, err
 		}
 		defer root.Close()
-		if _, err := root.Stat(location); err != nil { // it may lead out of the folder
-			return nil, err
+		if _, err := root.Stat(location); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("its data is in %s, which does not exist: such files stand beside the network", filepath.Join(dir, location))
+		} else if err != nil { // among others, it leads out of the folder
+			return nil, fmt.Errorf("its data is in %q, which is no file in the folder of the network", location)
 		}
 		return mapped.Open(filepath.Join(dir, location))
 	}

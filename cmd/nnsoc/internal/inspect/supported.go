@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -174,6 +175,9 @@ func (r *supportedReport) columns() table.Columns[operationSupported] {
 			}
 			return "no"
 		}})
+	}
+	if slices.ContainsFunc(r.Devices[0].Operations, func(o operationSupported) bool { return o.Node != "" }) {
+		columns = append(columns, table.Column[operationSupported]{Name: "node", Meaning: "node of the model file that it computes, alone or with others", Cell: func(o operationSupported) any { return o.Node }})
 	}
 	return columns
 }
