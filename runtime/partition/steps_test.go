@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -250,4 +251,15 @@ func TestUnreadPart(t *testing.T) {
 			t.Errorf("operations %v: outputs %v, unread %v; want %s, %v", x.operations, got, p.Unread, x.outputs, x.unread)
 		}
 	}
+}
+
+// TestPlanWithParts: a plan file's parts reach the steps, come back by Named, and must be as many as its operations.
+func TestPlanWithParts(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(31, 32)), 3, 2, true)
+	f := require.V(ReadPlan("mine", []byte(`{"devices": ["a", "a", "a"], "parts": [4, 4, 9]}`)))(t)
+	plan := require.V(f.Plan(p))(t)
+	require.Equal(t, []Step{{0, []int{0, 1}}, {0, []int{2}}}, p.Steps(plan), "steps")
+	require.Equal(t, plan, require.V(p.Named("again", plan).Plan(p))(t), "Named")
+	_, err := require.V(ReadPlan("mine", []byte(`{"devices": ["a", "a", "a"], "parts": [4]}`)))(t).Plan(p)
+	require.Check(t, err != nil && strings.Contains(err.Error(), "parts of 1 operations, there are 3"), "%v", err)
 }
