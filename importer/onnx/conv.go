@@ -14,7 +14,7 @@ var convOperators = []operator{
 	{name: "Conv", inputs: [2]int{2, 3}, convert: conv},
 	{name: "FusedConv", domain: microsoft, inputs: [2]int{2, 4}, convert: conv},
 	{name: "ConvTranspose", inputs: [2]int{2, 3}, convert: convTranspose},
-	{name: "DeformConv", lacks: "NNAPI has no convolution whose windows are deformed"},
+	{name: "DeformConv", inputs: [2]int{3, 5}, convert: deformConv},
 	{name: "Col2Im", inputs: [2]int{3, 3}, convert: col2Im},
 }
 

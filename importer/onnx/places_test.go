@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/onnx"
@@ -71,12 +72,74 @@ var hostNetworks = []oddity{
 	{"Col2Im of volumes", 18, func(n *network) {
 		n.out(n.add("Col2Im", []string{n.in(onnxfile.Float, 2, 8, 12), n.ints(3, 4, 3), n.ints(2, 2, 2)}))
 	}},
+	{"DeformConv", 19, func(n *network) { n.deformed(false, 2, 2) }},
 	{"Det", 11, func(n *network) { n.out(n.add("Det", []string{n.in(onnxfile.Float, 2, 3, 4, 4)})) }},
 	{"Det of a matrix", 11, func(n *network) { n.out(n.add("Det", []string{n.in(onnxfile.Float, 5, 5)})) }},
 	{"TfIdfVectorizer", 9, vectorizer("TF", attribute("min_gram_length", 1), attribute("max_gram_length", 3), attribute("max_skip_count", 0))},
 	{"TfIdfVectorizer with words between", 9, vectorizer("TF", attribute("min_gram_length", 1), attribute("max_gram_length", 3), attribute("max_skip_count", 3))},
 	{"TfIdfVectorizer of pairs with weights", 9, vectorizer("IDF", attribute("min_gram_length", 2), attribute("max_gram_length", 2), attribute("max_skip_count", 1))},
 	{"TfIdfVectorizer with weights", 9, vectorizer("TFIDF", attribute("min_gram_length", 2), attribute("max_gram_length", 3), attribute("max_skip_count", 1))},
+}
+
+// deformed adds a DeformConv of 2 images of 4 channels, and returns its inputs: image, weights, moves, bias and factors.
+func (n *network) deformed(factors bool, groups, moved int64) (in []string, y string) {
+	in = []string{n.in(onnxfile.Float, 2, 4, 6, 7), n.in(onnxfile.Float, 6, 4/groups, 2, 3), n.in(onnxfile.Float, 2, moved*12, 4, 3), n.in(onnxfile.Float, 6)}
+	if factors {
+		in = append(in, n.in(onnxfile.Float, 2, moved*6, 4, 3))
+	}
+	y = n.add("DeformConv", in, attribute("kernel_shape", []int64{2, 3}), attribute("group", int(groups)), attribute("offset_group", int(moved)),
+		attribute("pads", []int64{1, 0, 0, 2}), attribute("strides", []int64{1, 3}), attribute("dilations", []int64{3, 1}))
+	n.out(y)
+	return in, y
+}
+
+// TestDeformConv holds it against its definition, in float64.
+func TestDeformConv(t *testing.T) {
+	for _, c := range []struct {
+		factors       bool
+		groups, moved int64
+	}{{false, 2, 2}, {true, 1, 4}, {true, 2, 1}} {
+		n := newNetwork(8)
+		n.opset = 19
+		_, y := n.deformed(c.factors, c.groups, c.moved)
+		at := func(k int, dims []int64, index ...int64) float64 {
+			place := int64(0)
+			for i, p := range index {
+				if p < 0 || p >= dims[i] {
+					return 0
+				}
+				place = place*dims[i] + p
+			}
+			return n.inputs[k].data[place]
+		}
+		var want []float64
+		for k := range int64(2 * 6 * 4 * 3) {
+			image, out, row, column := k/72, k/12%6, k/3%4, k%3
+			sum := at(3, []int64{6}, out)
+			for channel := range 4 / c.groups {
+				from := out/(6/c.groups)*(4/c.groups) + channel
+				for e := range int64(6) {
+					group := from/(4/c.moved)*6 + e
+					moves := []int64{2, c.moved * 12, 4, 3}
+					r := float64(row-1+e/3*3) + at(2, moves, image, 2*group, row, column)
+					s := float64(column*3+e%3) + at(2, moves, image, 2*group+1, row, column)
+					top, left := math.Floor(r), math.Floor(s)
+					value := 0.0
+					for corner := range 4 {
+						i, j := top+float64(corner/2), left+float64(corner%2)
+						value += (1 - math.Abs(r-i)) * (1 - math.Abs(s-j)) * at(0, []int64{2, 4, 6, 7}, image, from, int64(i), int64(j))
+					}
+					if c.factors {
+						value *= at(4, []int64{2, c.moved * 6, 4, 3}, image, group, row, column)
+					}
+					sum += value * at(1, []int64{6, 4 / c.groups, 2, 3}, out, channel, e/3, e%3)
+				}
+			}
+			want = append(want, sum)
+		}
+		err := n.subject().against(verdict{Outputs: []runtimeTensor{{Name: y, Type: "float32", Dims: []uint32{2, 6, 4, 3}, Raw: rawElements(onnxfile.Float, want)}}})
+		require.Check(t, err == nil, "%+v: %v", c, err)
+	}
 }
 
 // TestHostRefusals: attributes that no pooling, region or pool of words has.

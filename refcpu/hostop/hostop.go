@@ -13,6 +13,7 @@
 //	math.go    functions of reals
 //	resize.go  tensors resampled to sizes that an execution brings
 //	pool.go    greatest elements with their places, regions of images
+//	deform.go  windows whose elements are moved
 //	count.go   sequences of words
 //
 // Table has them beside NNAPI's operations. Elements are moved as they are; tensors have at most four dimensions, a scalar
@@ -53,7 +54,7 @@ type operator struct {
 }
 
 // families are the rows of all host operations.
-var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators, resizeOperators, poolOperators, countOperators}
+var families = [][]operator{detectOperators, pickOperators, placeOperators, shapeOperators, bitOperators, mathOperators, resizeOperators, poolOperators, deformOperators, countOperators}
 
 // Table has NNAPI's operations and those of the host.
 var Table = sync.OnceValue(func() *refcpu.Table {
