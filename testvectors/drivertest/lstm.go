@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"testing"
 
 	"github.com/nnsoc/nnsoc/nn"
 )
@@ -96,6 +98,15 @@ func tensor(t nn.OperandType, scale float64, zero int32, dims ...int) nn.Operand
 		o.Dimensions = append(o.Dimensions, uint32(n))
 	}
 	return o
+}
+
+// Lstms are models of QUANTIZED_16BIT_LSTM and QUANTIZED_LSTM, half of them in a short run.
+func Lstms() []RandomCell {
+	n := 24
+	if testing.Short() {
+		n /= 2
+	}
+	return slices.Concat(Lstms16(n), Lstms8(2*n))
 }
 
 // Lstms16 are n models of QUANTIZED_16BIT_LSTM with constant weights and with weights that are inputs.

@@ -1,7 +1,6 @@
 package dspdriver
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/testvectors/drivertest"
@@ -10,7 +9,7 @@ import (
 // TestRandomLstms runs QUANTIZED_16BIT_LSTM and QUANTIZED_LSTM.
 func TestRandomLstms(t *testing.T) {
 	d := device(t)
-	for _, c := range slices.Concat(drivertest.Lstms16(24), drivertest.Lstms8(48)) {
+	for _, c := range drivertest.Lstms() {
 		t.Run(c.Name, func(t *testing.T) { drivertest.Exact(t, d, c.Model, c.Inputs, c.Functional) })
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestRandomLstms runs QUANTIZED_16BIT_LSTM and QUANTIZED_LSTM on one machine after the other.
 func TestRandomLstms(t *testing.T) {
 	list := machines(t)
-	for i, c := range slices.Concat(drivertest.Lstms16(24), drivertest.Lstms8(48)) {
+	for i, c := range drivertest.Lstms() {
 		t.Run(c.Name, func(t *testing.T) { drivertest.Exact(t, list[i%len(list)], c.Model, c.Inputs, c.Functional) })
 	}
 }
