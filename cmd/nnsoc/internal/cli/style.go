@@ -25,6 +25,9 @@ func (s Style) Bold(text string) string { return s.mark("1", text) }
 // Bad marks what is wrong.
 func (s Style) Bad(text string) string { return s.mark("31", text) }
 
+// Good marks what has become better.
+func (s Style) Good(text string) string { return s.mark("32", text) }
+
 // mark puts text between a select-graphic-rendition sequence and its end.
 func (s Style) mark(code, text string) string {
 	if !s.on || text == "" {

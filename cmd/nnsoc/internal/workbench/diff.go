@@ -130,7 +130,7 @@ func runDiff(a *cli.App, f *diffFlags, args []string) error {
 			err = report.WriteBenchmarks(a.Out, after, "after")
 		}
 	default:
-		err = printDiff(a.Out, d, f.all)
+		err = printDiff(a, d, f.all)
 	}
 	if err != nil {
 		return err
@@ -150,7 +150,8 @@ func signed(c report.Change) string {
 	return fmt.Sprintf("%+.2f %%", p)
 }
 
-func printDiff(w io.Writer, d *report.Diff, all bool) error {
+func printDiff(a *cli.App, d *report.Diff, all bool) error {
+	w := a.Out
 	name := d.Model
 	if d.Other != "" {
 		name += " -> " + d.Other
@@ -161,7 +162,14 @@ func printDiff(w io.Writer, d *report.Diff, all bool) error {
 	}
 	fmt.Fprintf(w, "%s on %s\n\n", name, machine)
 	for i := range d.Runs {
-		fmt.Fprintln(w, cli.Wrap(changed(&d.Runs[i])))
+		text := cli.Wrap(changed(&d.Runs[i]))
+		switch p := d.Runs[i].LatencyUS.Percent(); {
+		case p <= -unchanged:
+			text = a.Style().Good(text)
+		case p >= unchanged:
+			text = a.Style().Bad(text)
+		}
+		fmt.Fprintln(w, text)
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -189,11 +197,14 @@ func printDiff(w io.Writer, d *report.Diff, all bool) error {
 	return nil
 }
 
+// unchanged is the change in percent below which a figure is the same.
+const unchanged = 0.05
+
 // changed says in a sentence how much faster and frugal a device has become, and which stall reason has most of that.
 func changed(r *report.RunDiff) string {
 	word := func(c report.Change, less, more string) string {
 		switch p := c.Percent(); {
-		case math.Abs(p) < 0.05:
+		case math.Abs(p) < unchanged:
 			return "the same"
 		case math.IsInf(p, 0):
 			return "new"
