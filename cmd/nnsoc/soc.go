@@ -169,7 +169,7 @@ stand for several numbers: explain prints which.`,
 			}
 			for i, k := range keys {
 				m, _ := soc.MeaningOf(k.Path)
-				if before, _ := soc.MeaningOf(keys[max(i-1, 0)].Path); i == 0 || before != m {
+				if before, _ := soc.MeaningOf(keys[max(i-1, 0)].Path); i == 0 || before.Text != m.Text {
 					fmt.Fprintf(a.Out, "%s\n", m.Text)
 				}
 				fmt.Fprintf(a.Out, "  %s = %g%s, within %g..%g; source: %s\n", k.Path, k.Value, unitName(m.Unit), k.Lo, k.Hi, k.Comment)

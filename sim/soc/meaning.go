@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -22,8 +23,24 @@ type Meaning struct {
 // index is the place of an element in a key.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// MeaningOf returns the meaning of a key such as "npu.ublock[0]"; ok is false when no row fits it.
+// MeaningOf returns the meaning of a key such as "npu.ublock[0]"; ok is false when no row fits it. A row of points, whose elements
+// have units of their own ("KiB, us"), gives a key the unit of its element.
 func MeaningOf(key string) (m Meaning, ok bool) {
+	m, ok = rowOf(key)
+	units := strings.Split(m.Unit, ", ")
+	if at := lastIndex.FindStringSubmatch(key); at != nil && len(units) > 1 {
+		if i, err := strconv.Atoi(at[1]); err == nil && i < len(units) {
+			m.Unit = units[i]
+		}
+	}
+	return m, ok
+}
+
+// lastIndex is the place of an element in its list.
+var lastIndex = regexp.MustCompile(`\[(\d+)\]$`)
+
+// rowOf returns the row that fits a key best.
+func rowOf(key string) (m Meaning, ok bool) {
 	key = index.ReplaceAllString(key, "[]")
 	named := -1 // how much of the key the best row names
 	for pattern, row := range meaningRows() {

@@ -67,7 +67,7 @@ func TestMeanings(t *testing.T) {
 }
 
 func TestMeaningOf(t *testing.T) {
-	for key, unit := range map[string]string{"npu.ublock[2]": "-", "gpu.l2.kib": "KiB", "host.clean_us[1][0]": "KiB, us", "dram.mt_per_s": "MT/s"} {
+	for key, unit := range map[string]string{"npu.ublock[2]": "-", "gpu.l2.kib": "KiB", "host.clean_us[1][0]": "KiB", "host.clean_us[1][1]": "us", "thermal.rule[0].steps[1][2]": "MHz", "dram.mt_per_s": "MT/s"} {
 		m, ok := MeaningOf(key)
 		require.Check(t, ok && m.Unit == unit, "%s: %v, unit %q, want %q", key, ok, m.Unit, unit)
 	}
