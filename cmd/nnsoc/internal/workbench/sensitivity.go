@@ -307,7 +307,7 @@ func (r *sensitivityReport) answer() string {
 		if trial == nil {
 			return ""
 		}
-		return fmt.Sprintf("%s (%v in place of %v: %+.2f %%)", key.Key, trial.Value, key.Value, trial.LatencyPercent)
+		return fmt.Sprintf("%s (%.6g in place of %.6g: %+.2f %%)", key.Key, trial.Value, key.Value, trial.LatencyPercent)
 	}
 	all, assumed := most(false), most(true)
 	switch {
