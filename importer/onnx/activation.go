@@ -324,7 +324,11 @@ func hardmax(c *conversion) {
 // dropout drops nothing when a network is used.
 func dropout(c *conversion) {
 	if c.has(2) {
-		if train := c.list(2); len(train) != 1 || train[0] != 0 && c.scalar(1, 0.5) != 0 {
+		train, known := c.Ints(c.real(c.v(2), false))
+		switch {
+		case !known:
+			c.Refusef(laterDrops)
+		case len(train) != 1 || train[0] != 0 && c.scalar(1, 0.5) != 0:
 			c.Refusef(noDrops)
 		}
 	}

@@ -281,6 +281,7 @@ const (
 	noBits     = "NNAPI has no operations on bits of integers"
 	noGradient = "it differentiates nodes of the network"
 	noDrops    = "it is in training mode, where it drops elements at random"
+	laterDrops = "an execution decides whether it is in training mode, where it drops elements at random"
 	noClassic  = "operators of classic machine learning are none of networks"
 )
 
@@ -297,6 +298,7 @@ var insteadOf = map[string]string{
 	noRandom:                   "the random numbers as an input of the network",
 	noGradient:                 "the network exported for inference, or with the nodes of its gradient written out",
 	noDrops:                    "training_mode false or a ratio of 0, as networks are exported for inference",
+	laterDrops:                 "a constant training_mode of false, as networks are exported for inference",
 	noClassic:                  "the network cut in front of it",
 }
 

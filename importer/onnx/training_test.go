@@ -155,6 +155,9 @@ func TestTrainingRefusals(t *testing.T) {
 		"drops elements at random; instead: training_mode false": func(n *network, _, _, x string) {
 			n.out(n.add("Dropout", []string{x, n.scalar(0.5), n.whole(onnxfile.Bool, 1)}))
 		},
+		"an execution decides whether it is in training mode, where it drops elements at random; instead: a constant training_mode": func(n *network, _, _, x string) {
+			n.out(n.add("Dropout", []string{x, n.scalar(0.5), n.given(onnxfile.Bool, nil, 0)}))
+		},
 		"as versions before 14 did in training": func(n *network, _, _, x string) {
 			p := n.pos(2)
 			n.trained("BatchNormalization", []string{x, p, p, p, p}, 5)
