@@ -95,7 +95,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "89e8ca03a99f4000", []deviceFigures{
+	{"pixel4", "390ab74e8c5926fb", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.46, 0.21},
@@ -150,7 +150,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "0f902be59f29f46a", []deviceFigures{
+	{"sd888", "20ebe379d6791f0f", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
