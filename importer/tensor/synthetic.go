@@ -61,6 +61,7 @@ func flowOf(g *nn.Subgraph, x uint32) map[uint32]origin {
 			}
 			return elsewhere
 		}
+		zero := func(k int) bool { return k < len(op.Inputs) && isZero(g, op.Inputs[k]) }
 		y := elsewhere
 		switch op.Type {
 		case nn.OpReshape, nn.OpTranspose, nn.OpExpandDims, nn.OpSqueeze, nn.OpSlice, nn.OpStridedSlice, nn.OpTile, nn.OpCast, nn.OpGather:
@@ -70,11 +71,11 @@ func flowOf(g *nn.Subgraph, x uint32) map[uint32]origin {
 				y = max(y, in(k)%zeros)
 			}
 		case nn.OpLess:
-			if in(0) == elements && isZero(g, op.Inputs[1]) {
+			if in(0) == elements && zero(1) {
 				y = zeros
 			}
 		case nn.OpSelect:
-			if in(0) == zeros && isZero(g, op.Inputs[2]) {
+			if in(0) == zeros && zero(2) {
 				y = zeros
 			}
 		case nn.OpMul:
