@@ -33,6 +33,7 @@ var reasons = []reason{
 	{device: "gpu", family: "AVERAGE_POOL_2D", kind: Step, atMost: 1.8, why: "windows that do not divide the image leave part of it unread, which the work counts"},
 	{device: "gpu", family: "MAX_POOL_2D", kind: Step, atMost: 1.9, why: "windows that do not divide the image leave part of it unread, which the work counts"},
 	{device: "gpu", family: "FULLY_CONNECTED", kind: Slow, atMost: 125, why: few},
+	{device: "gpu", family: "LSTM", kind: Slow, atMost: 9, why: few + "; gates are a kernel behind that of their sums"},
 	{device: "gpu", family: "FULLY_CONNECTED", kind: Step, atMost: 2.1, why: edge},
 	{device: "gpu", family: "SOFTMAX", kind: Slow, atMost: 13000, why: "a row is a wave's: its sum is a chain of exponentials, which the roof does not count"},
 	{device: "gpu", family: "TRANSPOSE", kind: Slow, atMost: 47, why: "lanes read addresses in as many cache lines as they are: a nearest cache of 1 KiB holds none of them until the next load"},
