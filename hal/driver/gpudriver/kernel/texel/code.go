@@ -452,22 +452,29 @@ func (g *generator) store(unit codegen.Reg) {
 		g.storeWhole(tail)
 		return
 	}
-	for z := range b.Z {
-		left := g.Less(g.OutC-4*z, unit)
-		if g.OutC%4 == 0 {
-			g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, 0, left), func() {
-				for i := range g.acc {
-					g.StoreFour(e, out, g.Sum(places[i], 4*z*es), tail(i, 4*z, 4))
-				}
-			})
-			continue
-		}
-		for u := range 4 {
-			g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, u, left), func() {
-				for i := range g.acc {
-					g.Store(e, out, places[i], g.Narrow(e, tail(i, 4*z+u, 1)[0]), (4*z+u)*es)
-				}
-			})
+	units := func() {
+		for z := range b.Z {
+			left := g.Less(g.OutC-4*z, unit)
+			if g.OutC%4 == 0 {
+				g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, 0, left), func() {
+					for i := range g.acc {
+						g.StoreFour(e, out, g.Sum(places[i], 4*z*es), tail(i, 4*z, 4))
+					}
+				})
+				continue
+			}
+			for u := range 4 {
+				g.Masked(g.Where(rdna2.V_CMP_LT_I32_E64, u, left), func() {
+					for i := range g.acc {
+						g.Store(e, out, places[i], g.Narrow(e, tail(i, 4*z+u, 1)[0]), (4*z+u)*es)
+					}
+				})
+			}
 		}
 	}
+	if g.blockLoads() && g.positionBlocks()%g.perWave() != 0 { // lanes beyond the last position have no part of a block
+		g.Masked(g.Where(rdna2.V_CMP_GT_U32_E64, g.positionBlocks(), g.Sum(g.first, g.item)), units)
+		return
+	}
+	units()
 }
