@@ -70,7 +70,7 @@ func TestSlots(t *testing.T) {
 
 // bounds holds the bounds of the families that are not within what TestEstimates states.
 var bounds = map[string]float64{
-	"NMS":                    6,   // how many boxes are left depends on data
+	"NMS":                    6.5, // how many boxes are left depends on data, and one thread issues packets back to back
 	"Join":                   5,   // vectors come while the thread runs ahead of them; estimates wait for each
 	"Clamp":                  4.5, // the same
 	"convolution.FoldBiases": 1.5, // the same
