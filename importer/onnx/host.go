@@ -69,7 +69,7 @@ var hostForms = map[string]hostForm{
 		return o
 	}},
 	"RoiAlign":        {op: nn.OpHostRoiAlign, inputs: 3, operands: roiOperands, attributes: roiAttributes, results: roiResults},
-	"TfIdfVectorizer": {op: nn.OpHostCountSequences, inputs: 1, operands: sequenceOperands, attributes: sequenceAttributes, results: sequenceResults},
+	"TfIdfVectorizer": {op: nn.OpHostCountSequences, inputs: 1, operands: ngramOperands, attributes: ngramAttributes, results: ngramResults},
 	"Split":           {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
 	"Resize":          {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
 	"Upsample":        {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},

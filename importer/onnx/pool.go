@@ -47,7 +47,7 @@ func (c *conversion) pooled(x uint32, w window) []uint32 {
 
 func maxPool(c *conversion) {
 	if c.isRead(1) {
-		maxPoolPlaces(c)
+		maxPoolIndices(c)
 		return
 	}
 	if c.isVolume() {
@@ -67,7 +67,7 @@ func maxPool(c *conversion) {
 	var y uint32
 	switch t := c.Operand(x).Type; {
 	case w.dilation != [2]int64{1, 1} && w.kernel[0]*w.kernel[1] > maxShifts && !v.quantized():
-		maxPoolPlaces(c)
+		maxPoolIndices(c)
 		return
 	case w.dilation != [2]int64{1, 1}:
 		y = c.maxOfShifts(c.asReals(x), w)

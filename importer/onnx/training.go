@@ -64,8 +64,8 @@ func (c *conversion) towards(a, b uint32, share float32) uint32 {
 	return c.Binary(nn.OpAdd, c.times(a, share), c.times(b, float32(1-float64(share))))
 }
 
-// sized is step / (sqrt(square) + epsilon).
-func (c *conversion) sized(step, square uint32) uint32 {
+// normalized is step / (sqrt(square) + epsilon).
+func (c *conversion) normalized(step, square uint32) uint32 {
 	root := c.Unary(nn.OpSqrt, square)
 	return c.Binary(nn.OpDiv, step, c.Binary(nn.OpAdd, root, c.Like(root, c.float("epsilon", 1e-6))))
 }
@@ -77,7 +77,7 @@ func (c *conversion) adagrad(d descent) (weights uint32, moved []uint32) {
 	slow := c.times(d.steps, c.float("decay_factor", 0))
 	rate := c.Binary(nn.OpDiv, d.rate, c.Binary(nn.OpAdd, slow, c.Like(slow, 1)))
 	squares := c.Binary(nn.OpAdd, d.moments[0], c.Binary(nn.OpMul, d.gradient, d.gradient))
-	step := c.Binary(nn.OpMul, rate, c.sized(d.gradient, squares))
+	step := c.Binary(nn.OpMul, rate, c.normalized(d.gradient, squares))
 	return c.Binary(nn.OpSub, d.weights, step), []uint32{squares}
 }
 
@@ -89,16 +89,16 @@ func (c *conversion) adam(d descent) (weights uint32, moved []uint32) {
 	alpha, beta := c.float("alpha", 0.9), c.float("beta", 0.999)
 	average := c.towards(d.moments[0], d.gradient, alpha)
 	squares := c.towards(d.moments[1], c.Binary(nn.OpMul, d.gradient, d.gradient), beta)
-	factor := c.Binary(nn.OpDiv, c.Unary(nn.OpSqrt, c.lackOf(beta, d.steps)), c.lackOf(alpha, d.steps))
+	factor := c.Binary(nn.OpDiv, c.Unary(nn.OpSqrt, c.biasCorrection(beta, d.steps)), c.biasCorrection(alpha, d.steps))
 	begun := c.Compare(nn.OpGreater, d.steps, c.Like(d.steps, 0))
 	rate := c.either(begun, c.Binary(nn.OpMul, d.rate, factor), d.rate)
-	weights = c.Binary(nn.OpSub, d.weights, c.Binary(nn.OpMul, rate, c.sized(average, squares)))
+	weights = c.Binary(nn.OpSub, d.weights, c.Binary(nn.OpMul, rate, c.normalized(average, squares)))
 	return c.times(weights, float32(1-float64(c.float("norm_coefficient_post", 0)))), []uint32{average, squares}
 }
 
-// lackOf is 1 - share^steps. With z = -ln(share) steps, it is 1 - e^-z where z is above 1, and below, where that would
+// biasCorrection is 1 - share^steps, what an average that begins at 0 lacks. With z = -ln(share) steps, it is 1 - e^-z where z is above 1, and below, where that would
 // cancel, 2 sinh(z / 2) e^(-z / 2).
-func (c *conversion) lackOf(share float32, steps uint32) uint32 {
+func (c *conversion) biasCorrection(share float32, steps uint32) uint32 {
 	if !(share > 0 && share < 1) {
 		c.Refusef("an average with the share %v, above 0 and below 1 is supported", share)
 	}

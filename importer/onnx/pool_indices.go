@@ -6,8 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// Poolings that return where their elements are, and the operator that puts elements back there, run on the host: NNAPI's
-// pooling returns the greatest elements alone.
+// MaxPool with the output Indices, and MaxUnpool, which puts elements back there, run on the host: NNAPI's pooling returns
+// the greatest elements alone. Operations of the host call an index of an element in its tensor a place.
 
 // spatialWindow is the window of a pooling along height and width, after that along a depth of one plane where there is
 // none, with how often it fits.
@@ -31,9 +31,9 @@ func (c *conversion) spatialWindow(shape []uint32) (d depthWindow, w window, cou
 	return d, w, count
 }
 
-// maxPoolPlaces is a pooling on the host, which returns the places as well: counted in the whole tensor, rows first or
+// maxPoolIndices is MaxPool on the host, which returns the indices as well: counted in the whole tensor, rows first or
 // columns first.
-func maxPoolPlaces(c *conversion) {
+func maxPoolIndices(c *conversion) {
 	x := c.raw(0)
 	shape := c.Dims(x)
 	if len(shape) < 3 || len(shape) > 5 {

@@ -6,14 +6,14 @@ import (
 	"github.com/nnsoc/nnsoc/nn"
 )
 
-// TfIdfVectorizer counts sequences of words, which are numbers here, on the host.
+// TfIdfVectorizer counts n-grams, sequences of words, which are numbers here, on the host.
 
-// wordSequences are those to look for: their words one behind the other, the length of each and its column.
-type wordSequences struct{ words, lengths, columns []int64 }
+// ngrams are the sequences to look for: their words one behind the other, the length of each and its column.
+type ngrams struct{ words, lengths, columns []int64 }
 
-// sequences reads the attributes of the node. The pool has the sequences of one word first, then those of two and so on;
+// ngrams reads the attributes of the node. The pool has the sequences of one word first, then those of two and so on;
 // ngram_counts says where each of these groups begins.
-func (c *conversion) sequences() (s wordSequences) {
+func (c *conversion) ngrams() (s ngrams) {
 	pool, groups, columns := c.ints("pool_int64s"), c.ints("ngram_counts"), c.ints("ngram_indexes")
 	if len(c.texts("pool_strings")) > 0 {
 		c.Refusef(noStrings)
@@ -50,8 +50,8 @@ func (c *conversion) sequences() (s wordSequences) {
 	return s
 }
 
-// sequenceWidth is the number of columns.
-func (c *conversion) sequenceWidth() int64 {
+// ngramColumns is the number of columns.
+func (c *conversion) ngramColumns() int64 {
 	columns := c.ints("ngram_indexes")
 	if len(columns) == 0 || slices.Min(columns) < 0 || slices.Max(columns) >= maxTable {
 		c.Failf("ngram_indexes is %v", columns)
@@ -59,14 +59,14 @@ func (c *conversion) sequenceWidth() int64 {
 	return slices.Max(columns) + 1
 }
 
-// sequenceModes are the modes in the order of the host's.
-var sequenceModes = []string{"TF", "IDF", "TFIDF"}
+// ngramModes are the modes in the order of the host's.
+var ngramModes = []string{"TF", "IDF", "TFIDF"}
 
-// sequenceOperands are the words, the sequences and the weight of each column: the standard speaks of a weight for each
+// ngramOperands are the words, the sequences and the weight of each column: the standard speaks of a weight for each
 // sequence, its reference and ONNX Runtime take them by column.
-func sequenceOperands(c *conversion) []uint32 {
-	s, width, list := c.sequences(), c.sequenceWidth(), none
-	if c.text("mode", "") != sequenceModes[0] {
+func ngramOperands(c *conversion) []uint32 {
+	s, width, list := c.ngrams(), c.ngramColumns(), none
+	if c.text("mode", "") != ngramModes[0] {
 		weights := c.floats("weights")
 		if weights == nil {
 			weights = slices.Repeat([]float32{1}, int(width))
@@ -79,16 +79,16 @@ func sequenceOperands(c *conversion) []uint32 {
 	return []uint32{c.hostData(0), c.Int32Tensor(s.words...), c.Int32Tensor(s.lengths...), c.Int32Tensor(s.columns...), list}
 }
 
-func sequenceAttributes(c *conversion) []int64 {
-	mode := slices.Index(sequenceModes, c.text("mode", ""))
+func ngramAttributes(c *conversion) []int64 {
+	mode := slices.Index(ngramModes, c.text("mode", ""))
 	skips := c.int("max_skip_count", 0)
 	if mode < 0 || skips < 0 {
 		c.Failf("mode %q, max_skip_count %d", c.text("mode", ""), skips)
 	}
-	return []int64{c.sequenceWidth(), min(skips, nn.MaxElements-1), int64(mode)}
+	return []int64{c.ngramColumns(), min(skips, nn.MaxElements-1), int64(mode)}
 }
 
-func sequenceResults(c *conversion) []nn.Operand {
+func ngramResults(c *conversion) []nn.Operand {
 	x := c.hostData(0)
 	if c.Operand(x).Type != nn.TensorInt32 || c.Rank(x) < 1 || c.Rank(x) > 2 {
 		c.Failf("words of type %v and rank %d, integers of rank 1 or 2 needed", c.Operand(x).Type, c.Rank(x))
@@ -97,6 +97,6 @@ func sequenceResults(c *conversion) []nn.Operand {
 	if c.ShapeKnown(x) {
 		o.Dimensions = slices.Clone(c.Dims(x))
 	}
-	o.Dimensions[c.Rank(x)-1] = uint32(c.sequenceWidth())
+	o.Dimensions[c.Rank(x)-1] = uint32(c.ngramColumns())
 	return []nn.Operand{o}
 }
