@@ -142,3 +142,15 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%+v of %+v", o, pairs)
 	}
 }
+
+// TestEnergyRatio: 1 inside the published range, otherwise relative to its nearest end.
+func TestEnergyRatio(t *testing.T) {
+	for mj, want := range map[float64]float64{20: 0.5, 40: 1, 60: 1, 80: 1, 160: 2} {
+		e := Energy{LeastMJ: 40, MostMJ: 80}
+		e.Simulated(mj)
+		require.Check(t, e.Ratio == want && e.SimulatedMJ == mj, "%v mJ: %+v, want a ratio of %v", mj, e, want)
+	}
+	for _, e := range Energies {
+		require.Check(t, 0 < e.LeastMJ && e.LeastMJ <= e.MostMJ && e.Source != "" && e.Remark != "", "%+v", e)
+	}
+}
