@@ -88,7 +88,8 @@ type Effect struct {
 // maxEffects is the maximum number of bars of a page.
 const maxEffects = 40
 
-// Tornado draws effects as bars to both sides of 0, the first at the top.
+// Tornado draws effects as bars to both sides of 0, the first at the top and no more than a page holds: callers put the
+// largest first.
 func Tornado(title, figure string, list []Effect) (*Figure, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there is nothing to draw")

@@ -199,7 +199,8 @@ func (r *Runner) alone(p *Problem, network, device int) (DividedCost, error) {
 	return DividedCost{Cost{LatencyFs: int64(median), EnergyPJ: quantile(energy, 0.5), WakeFs: max(0, int64(first-median)), LeadFs: lead}, slices.Index(busy, slices.Max(busy))}, nil
 }
 
-// leadFs is the time of an execution's software before it queues for an engine; that of binder is of both ways, for all alike.
+// leadFs is the time of an execution's software before it queues for an engine. Its binder part is the call and the answer,
+// which are as long for every job.
 func leadFs(res *nnrt.Result) (fs int64) {
 	for i := range res.Chain {
 		if slices.Contains(chainLead[:], res.Chain[i].Name) {

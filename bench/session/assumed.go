@@ -40,8 +40,8 @@ func AssumptionOf(soc, engine string) (a Assumption, ok bool) {
 	return Assumption{}, false
 }
 
-// assumption is what is known of an engine of the report's machine, or of the nearest preset that it is a variant of, which
-// on names.
+// assumption is what is known of an engine of the report's machine, or else of the nearest preset that it is a variant of;
+// on is then " of " and that preset.
 func (r *Report) assumption(engine string) (a Assumption, on string, ok bool) {
 	for name := r.SoC; ; {
 		if a, ok = AssumptionOf(name, engine); ok {
