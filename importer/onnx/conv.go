@@ -57,6 +57,7 @@ func (c *conversion) convolution(x, w, bias *value) convolution {
 }
 
 func conv(c *conversion) {
+	c.cropWindow()
 	if c.isVolume() && c.node.Op == "Conv" {
 		convVolume(c)
 		return
@@ -320,7 +321,10 @@ func convTranspose(c *conversion) {
 		c.Failf("weights %v for %d channels in %d groups", shape, depth, group)
 	}
 	extra := c.extent(&win, c.heightWidth(x), rank)
-	w = c.spread(w, win, extra)
+	w = c.spread(w, win, win.before(), extra)
+	for i := range win.pads {
+		win.pads[i][0] = max(win.pads[i][0], 0)
+	}
 	bias := c.biasOf(c.optional(2), x, w, shape[1]*uint32(group), integers)
 	var act *onnxfile.Node
 	if !integers {
@@ -371,24 +375,27 @@ func (c *conversion) extent(w *window, in [2]int64, rank int) (extra [2]int64) {
 		case w.auto == "VALID":
 			w.pads[i] = [2]int64{}
 		}
-		if cut := min(extra[i], w.pads[i][1]); cut > 0 { // less is cut off instead
+		if cut := min(extra[i], w.pads[i][1]); cut != 0 { // less is cut off instead, and what is added by a negative padding counts
 			extra[i], w.pads[i][1] = extra[i]-cut, w.pads[i][1]-cut
 		}
 	}
 	return extra
 }
 
-// spread puts zeros between constant weights [in, out, h, w] for dilation, and at their end.
-func (c *conversion) spread(w uint32, win window, extra [2]int64) uint32 {
-	if win.dilation == [2]int64{1, 1} && extra == [2]int64{} {
+// before is how many rows and columns of a transposed convolution's output negative paddings add in front.
+func (w *window) before() [2]int64 { return [2]int64{max(-w.pads[0][0], 0), max(-w.pads[1][0], 0)} }
+
+// spread puts zeros between constant weights [in, out, h, w] for dilation, and in front and at their end.
+func (c *conversion) spread(w uint32, win window, front, extra [2]int64) uint32 {
+	if win.dilation == [2]int64{1, 1} && front == [2]int64{} && extra == [2]int64{} {
 		return w
 	}
 	o := *c.Operand(w)
 	if !o.IsConst() {
-		c.Refusef("it has dilation or output_padding, and weights that are known only during execution")
+		c.Refusef("it has dilation, output_padding or negative pads, and weights that are known only during execution")
 	}
 	d := c.Dims(w)
-	h, v := win.reach(0)+extra[0], win.reach(1)+extra[1]
+	h, v := front[0]+win.reach(0)+extra[0], front[1]+win.reach(1)+extra[1]
 	planes := int64(d[0]) * int64(d[1])
 	if h > 1<<12 || v > 1<<12 || planes*h*v > 1<<28 {
 		c.Refusef("its weights spread to %d by %d", h, v)
@@ -405,7 +412,7 @@ func (c *conversion) spread(w uint32, win window, extra [2]int64) uint32 {
 	for p := range planes {
 		for y := range int64(d[2]) {
 			for x := range int64(d[3]) {
-				at := (p*h+y*win.dilation[0])*v + x*win.dilation[1]
+				at := (p*h+front[0]+y*win.dilation[0])*v + front[1] + x*win.dilation[1]
 				copy(data[at*size:(at+1)*size], o.Data[from*size:])
 				from++
 			}

@@ -50,6 +50,7 @@ func maxPool(c *conversion) {
 		maxPoolIndices(c)
 		return
 	}
+	c.cropWindow()
 	if c.isVolume() {
 		poolVolume("MaxPool")(c)
 		return
@@ -155,6 +156,7 @@ const maxWindows = 1 << 20
 // averagePool: NNAPI's average counts elements of the image alone. Where paddings count,
 // they are zeros of the image.
 func averagePool(c *conversion) {
+	c.cropWindow()
 	if c.isVolume() {
 		poolVolume("AveragePool")(c)
 		return
@@ -214,6 +216,7 @@ func (c *conversion) average(x uint32, w window, countPads bool, out nn.Operand)
 
 // lpPool is the root of the sum of powers, to which what a window has beyond the image adds nothing.
 func lpPool(c *conversion) {
+	c.cropWindow()
 	if c.isVolume() {
 		poolVolume("LpPool")(c)
 		return
@@ -358,7 +361,7 @@ func (c *conversion) window(rank int, kernel []int64) window {
 	}
 	for i := range n {
 		w.pads[2-n+i] = [2]int64{pads[i], pads[n+i]}
-		if pads[i] < 0 || pads[n+i] < 0 || pads[i] > 1<<20 || pads[n+i] > 1<<20 {
+		if min(pads[i], pads[n+i]) < -maxPads || max(pads[i], pads[n+i]) > maxPads {
 			c.Failf("pads is %v", pads)
 		}
 	}

@@ -122,6 +122,7 @@ func (c *conversion) defineRaw(x uint32, image bool, rank int) {
 }
 
 func qlinearConv(c *conversion) {
+	c.cropWindow()
 	p := c.convolution(c.qlinear(0, true), c.qlinear(3, false), c.optional(8))
 	p.to, p.quantized = c.qlinearOut(6), true
 	y := c.conv(p)
@@ -183,6 +184,7 @@ func (c *conversion) channelsSecond() {
 // qlinearAveragePool averages quantized tensors; paddings that count are zero points.
 func qlinearAveragePool(c *conversion) {
 	c.channelsSecond()
+	c.cropWindow()
 	t, v := c.qlinearOut(3), c.qlinear(0, true)
 	w := c.window(len(c.shape(v)), nil)
 	if w.dilation != [2]int64{1, 1} {
@@ -297,6 +299,7 @@ func (c *conversion) span(x uint32, axis int, from, n uint32) uint32 {
 }
 
 func convInteger(c *conversion) {
+	c.cropWindow()
 	if c.has(3) && nn.Elements(c.shape(c.v(3))) != 1 {
 		c.Refusef("its weights have a zero point per channel")
 	}

@@ -43,7 +43,7 @@ func (c *conversion) depth(kernel []int64) (d depthWindow, plane map[string]*onn
 	}
 	d = depthWindow{kernel: split("kernel_shape", kernel, 3), stride: split("strides", c.ints("strides"), 3), dilation: split("dilations", c.ints("dilations"), 3), in: int64(c.shape(c.v(0))[2])}
 	if pads := c.ints("pads"); pads != nil {
-		if len(pads) != 6 || pads[0] < 0 || pads[3] < 0 || pads[0] > 1<<20 || pads[3] > 1<<20 {
+		if len(pads) != 6 || min(pads[0], pads[3]) < -maxPads || max(pads[0], pads[3]) > maxPads {
 			c.Failf("pads is %v", pads)
 		}
 		d.before, d.after = pads[0], pads[3]

@@ -10,8 +10,9 @@ import (
 // poolOperators pool elements with their places, or by regions that an execution brings.
 var poolOperators = []operator{
 	// planes [n, d1, d2, d3]. Attribute 0: places count d1 first instead of d3; then, for each of the three dimensions, the
-	// length of the window, its step, the distance of its elements, the paddings in front, and the number of windows. Results:
-	// the first of the greatest elements of each window, paddings left out, and its place in the whole tensor.
+	// length of the window, its step, the distance of its elements, the paddings in front, negative for elements left out,
+	// and the number of windows. Results: the first of the greatest elements of each window, paddings left out, and its
+	// place in the whole tensor.
 	{op: nn.OpHostMaxPool, attributes: 16, unpriced: true, run: maxPool},
 	// tensor, places, shape: zeros in that shape with each element at its place, the last one where there are several.
 	{op: nn.OpHostMaxUnpool, steps: 1, run: maxUnpool},
@@ -51,7 +52,7 @@ func maxPool(c *call) []tensor {
 	for i := range windows {
 		a := c.attributes[1+5*i:]
 		s := span{a[0], a[1], a[2], a[3], a[4]}
-		if min(s.length, s.step, s.dilation, s.count) < 1 || s.before < 0 || slices.Max(a[:5]) > maxWindow {
+		if min(s.length, s.step, s.dilation, s.count) < 1 || s.before < -maxWindow || slices.Max(a[:5]) > maxWindow {
 			fail("windows of %d elements %d apart, in steps of %d, %d paddings and %d windows", s.length, s.dilation, s.step, s.before, s.count)
 		}
 		windows[i], to = s, append(to, uint32(s.count))
