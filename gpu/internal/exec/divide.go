@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -11,17 +12,24 @@ import (
 // refinement would leave the range of the format, multiplies back in the last
 // step, and repairs special cases in v_div_fixup.
 
+// divFormat is a format of operands, with the thresholds of the instructions.
 type divFormat struct {
 	scale    int     // binary exponent of the scale factor
 	far      int     // exponent difference at which the quotient nears overflow
 	tiny     int     // numerators at or below this exponent are scaled
 	least    int     // exponent of the smallest normal number
 	smallest float64 // that
+
+	mantissa int    // bits of the mantissa
+	inf      uint64 // the bits of infinity
+	nothing  int    // quotients whose exponents differ by less underflow, 0: none is checked
+	repair   bool   // whether a quotient that is no number, of numbers, is an overflow
 }
 
 var (
-	div32 = divFormat{scale: 64, far: 96, tiny: 23 - 127, least: -126, smallest: 0x1p-126}
-	div64 = divFormat{scale: 128, far: 768, tiny: 53 - 1023, least: -1022, smallest: 0x1p-1022}
+	div16 = divFormat{mantissa: 10, inf: 0x7C00}
+	div32 = divFormat{scale: 64, far: 96, tiny: 23 - 127, least: -126, smallest: 0x1p-126, mantissa: 23, inf: 0xFF << 23, nothing: -150, repair: true}
+	div64 = divFormat{scale: 128, far: 768, tiny: 53 - 1023, least: -1022, smallest: 0x1p-1022, mantissa: 52, inf: 0x7FF << 52, nothing: -1075, repair: true}
 )
 
 // divScale returns the scaled copy of s0 (which is the denominator s1 or the
@@ -32,24 +40,24 @@ func divScale(f *divFormat, s0, s1, s2 float64, isNum, isDen bool) (float64, boo
 	}
 	// A quotient that is too small for the format counts as a denormal.
 	denormal := func(num, den float64) bool { return !math.IsInf(den, 0) && math.Abs(num/den) < f.smallest }
-	only := func(which bool) (float64, bool) {
+	only := func(which bool, by int) (float64, bool) {
 		if which {
-			return math.Ldexp(s0, f.scale), true
+			return math.Ldexp(s0, by), true
 		}
 		return s0, true
 	}
 	inverse, quotient := denormal(1, s1), denormal(s2, s1)
 	switch {
 	case f.exponent(s2)-f.exponent(s1) >= f.far:
-		return only(isDen)
+		return only(isDen, f.scale)
 	case denormal(s1, 1):
 		return math.Ldexp(s0, f.scale), false
 	case inverse && quotient:
-		return only(isDen)
+		return only(isDen, -f.scale)
 	case inverse:
 		return math.Ldexp(s0, -f.scale), false
 	case quotient:
-		return only(isNum)
+		return only(isNum, f.scale)
 	case f.exponent(s2) <= f.tiny:
 		return math.Ldexp(s0, f.scale), false
 	}
@@ -66,6 +74,49 @@ func (f *divFormat) exponent(x float64) int {
 	}
 	_, e := math.Frexp(x)
 	return e - 1
+}
+
+// back is the exponent that undoes the scaling of a quotient of about q: the
+// unit scales toward the side the quotient left.
+func (f *divFormat) back(q float64) int {
+	if f.exponent(q) > 0 {
+		return f.scale
+	}
+	return -f.scale
+}
+
+// fixup repairs the special cases of a quotient q = num/den computed by
+// refinement: signs, infinities, zeros, NaNs, underflow and overflow.
+func (f *divFormat) fixup(q, den, num uint64) uint64 {
+	magnitude := f.inf | (1<<f.mantissa - 1)
+	sign := (den ^ num) & (magnitude + 1)
+	quiet := uint64(1) << (f.mantissa - 1)
+	d, n := den&magnitude, num&magnitude
+	switch {
+	case n > f.inf:
+		return num | quiet
+	case d > f.inf:
+		return den | quiet
+	case n == 0 && d == 0, n == f.inf && d == f.inf:
+		return f.inf | quiet
+	case d == 0, n == f.inf:
+		return sign | f.inf
+	case d == f.inf, n == 0:
+		return sign
+	case f.nothing != 0 && int(n>>f.mantissa)-int(d>>f.mantissa) < f.nothing:
+		return sign
+	case f.repair && q&magnitude > f.inf:
+		return sign | f.inf
+	}
+	return q&magnitude | sign
+}
+
+// fixupLane is fixup of operands that a lane holds in its low bits.
+func fixupLane(f *divFormat) func(q, den, num uint32) uint32 {
+	low := uint32(f.inf<<1 | (1<<(f.mantissa+1) - 1))
+	return func(q, den, num uint32) uint32 {
+		return uint32(f.fixup(uint64(q&low), uint64(den&low), uint64(num&low)))
+	}
 }
 
 func execDivScale(w *state.Wave, u *state.Op) {
@@ -125,32 +176,46 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		scaled := vcc>>l&1 != 0
 		if double {
-			r := math.FMA(float.F64(a), float.F64(b), float.F64(c))
-			if scaled {
-				k := -128
-				if div64.exponent(float.F64(c)) > 0 {
-					k = 128
-				}
-				r = math.Ldexp(r, k)
-			}
-			v := finishWide(w.Mode, u.Details, nan64(r, a, b, c))
+			v := finishWide(w.Mode, u.Details, divFmas64(a, b, c, scaled))
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			continue
 		}
-		v := float.FMA(uint32(a), uint32(b), uint32(c))
-		if scaled && !float.IsNaN32(v) {
-			// The unit scales toward the side the quotient left.
-			v = float.Bits32(float32(math.Ldexp(float64(float.F32(v)), divBack(uint32(c)))))
-		}
-		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(v)))
+		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(divFmas32(uint32(a), uint32(b), uint32(c), scaled))))
 	}
 }
 
-// divBack is the exponent that undoes the scaling of a float32 quotient of
-// about q.
-func divBack(q uint32) int {
-	if div32.exponent(float64(float.F32(q))) > 0 {
-		return 64
+// divFmas32 is a*b+c, scaled back where it must be and rounded once.
+func divFmas32(a, b, c uint32, scaled bool) uint32 {
+	if !scaled {
+		return float.FMA(a, b, c)
 	}
-	return -64
+	return float.ScaledFMA(a, b, c, div32.back(float64(float.F32(c))))
+}
+
+// divFmas64 is divFmas32 of float64.
+func divFmas64(a, b, c uint64, scaled bool) uint64 {
+	x, y, z := float.F64(a), float.F64(b), float.F64(c)
+	sum := math.FMA(x, y, z)
+	if !scaled {
+		return nan64(sum, a, b, c)
+	}
+	by := div64.back(z)
+	r := math.Ldexp(sum, by)
+	if sum != 0 && math.Abs(r) < div64.smallest {
+		r = scaledFMA64(x, y, z, by)
+	}
+	return nan64(r, a, b, c)
+}
+
+// scaledFMA64 is (x*y+z) * 2^by of finite numbers where the result is a
+// denormal, which would be rounded twice.
+func scaledFMA64(x, y, z float64, by int) float64 {
+	const exact = 4400 // bits between the largest and the smallest of x*y and z
+	var sum, term big.Float
+	sum.SetPrec(exact).SetFloat64(x)
+	sum.Mul(&sum, term.SetFloat64(y))
+	sum.Add(&sum, term.SetFloat64(z))
+	sum.SetMantExp(&sum, by)
+	r, _ := sum.Float64()
+	return r
 }

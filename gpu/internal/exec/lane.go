@@ -224,27 +224,6 @@ func ffrexpMant(a uint32) uint32 {
 	return float.Bits32(float32(m))
 }
 
-// divFixup repairs the special cases of a quotient q = b/a computed by refinement
-// (sources: quotient, denominator, numerator).
-func divFixup(q, den, num uint32) uint32 {
-	sign := (den ^ num) & 0x80000000
-	d, n := den&0x7FFFFFFF, num&0x7FFFFFFF
-	const inf = 0x7F800000
-	switch {
-	case n > inf:
-		return float.Quiet(num)
-	case d > inf:
-		return float.Quiet(den)
-	case n == 0 && d == 0, n == inf && d == inf:
-		return float.NaN32
-	case d == 0, n == inf:
-		return sign | inf
-	case d == inf, n == 0:
-		return sign
-	}
-	return q&0x7FFFFFFF | sign
-}
-
 func cvtI32(a uint32) uint32 {
 	if float.IsNaN32(a) {
 		return 0

@@ -189,7 +189,7 @@ var vectorTable = []sem{
 	{name: "v_ldexp_f32", kind: state.ResultF32, f: lane2(fldexp)},
 	{name: "v_frexp_exp_i32_f32", f: lane1(ffrexpExp)},
 	{name: "v_frexp_mant_f32", kind: state.ResultF32, f: lane1(ffrexpMant)},
-	{name: "v_div_fixup_f32", kind: state.ResultF32, f: lane3(divFixup)},
+	{name: "v_div_fixup_f32", kind: state.ResultF32, f: lane3(fixupLane(&div32))},
 
 	{name: "v_fma_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy)},
 	{name: "v_fmac_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy), acc: true},
@@ -250,9 +250,7 @@ var vectorTable = []sem{
 		n := min(max(int32(int16(b)), -40), 40)
 		return float.ToHalf(fldexp(float.FromHalf(a&0xFFFF), uint32(n)))
 	})},
-	{name: "v_div_fixup_f16", kind: state.ResultF16, half: true, f: lane3(func(a, b, c uint32) uint32 {
-		return float.ToHalf(divFixup(float.FromHalf(a&0xFFFF), float.FromHalf(b&0xFFFF), float.FromHalf(c&0xFFFF)))
-	})},
+	{name: "v_div_fixup_f16", kind: state.ResultF16, half: true, f: lane3(fixupLane(&div16))},
 	{name: "v_pack_b32_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return a&0xFFFF | b<<16 })},
 	{name: "v_pk_add_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.AddHalf(a&0xFFFF, b&0xFFFF) | float.AddHalf(a>>16, b>>16)<<16 })},
 	{name: "v_pk_mul_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MulHalf(a&0xFFFF, b&0xFFFF) | float.MulHalf(a>>16, b>>16)<<16 })},

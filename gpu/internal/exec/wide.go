@@ -182,24 +182,5 @@ var wideTable = []wide{
 	}},
 	{"v_cvt_i32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
 	{"v_cvt_u32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
-	{"v_div_fixup_f64", state.ResultF64, divFixup64},
-}
-
-func divFixup64(q, den, num uint64) uint64 {
-	const sign, inf = 1 << 63, 0x7FF << 52
-	s := (den ^ num) & sign
-	d, n := den&^sign, num&^uint64(sign)
-	switch {
-	case n > inf:
-		return num | 1<<51
-	case d > inf:
-		return den | 1<<51
-	case n == 0 && d == 0, n == inf && d == inf:
-		return 0x7FF8 << 48
-	case d == 0, n == inf:
-		return s | inf
-	case d == inf, n == 0:
-		return s
-	}
-	return q&^sign | s
+	{"v_div_fixup_f64", state.ResultF64, div64.fixup},
 }
