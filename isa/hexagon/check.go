@@ -370,6 +370,8 @@ func defined(k Kind, r int) (first, n int) {
 		return defV + r, 1
 	case KindVV:
 		return defV + r, 2
+	case KindVVVV:
+		return defV + r, 4
 	case KindQ:
 		return defQ + r, 1
 	case KindC:

@@ -173,6 +173,8 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 				return -1, "odd vector register pair"
 			}
 			in.R[o.Index] = uint8(v)
+		case KindVVVV:
+			in.R[o.Index] = uint8(v) &^ 3
 		default:
 			if o.Low16 {
 				v = v&7 | v>>3<<4

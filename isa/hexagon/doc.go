@@ -8,7 +8,7 @@
 //
 // A duplex is represented as its two forms and a mark on its packet; Draft forms duplexes and compounds where LLVM does.
 //
-// Not modelled: Z registers and later HVX revisions; their encodings are known by name only (foreign.go).
+// Not modelled: later HVX revisions; their encodings are known by name only (foreign.go).
 //
 // Sources: encodings, types, slots, pipes and operand cycles are those of LLVM 19.1.7's Hexagon tables; packet rules
 // follow the V66 programmer's manual's description of slots, .new values and hardware loops, as llvm-mc enforces them.

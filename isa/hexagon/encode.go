@@ -209,6 +209,9 @@ func (in *Inst) Valid() error {
 		if r >= limit {
 			return fmt.Errorf("%s: register number %d, limit %d", f.Name, r, limit-1)
 		}
+		if o.Kind == KindVVVV && r&3 != 0 {
+			return fmt.Errorf("%s: vector quad starts at register %d, which is no multiple of 4", f.Name, r)
+		}
 		if o.Kind.isPair() && r&1 != 0 {
 			return fmt.Errorf("%s: register pair starts at odd register %d", f.Name, r)
 		}

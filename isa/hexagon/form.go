@@ -42,6 +42,8 @@ const (
 	CVI_SCATTER_DV            // HVX scatter, offsets in a pair
 	CVI_SCATTER_NEW_RST       // HVX wait for scatters
 	CVI_HIST                  // HVX histogram: all pipes and all registers
+	CVI_4SLOT_MPY             // HVX multiply by the Z window: all pipes
+	CVI_ZW                    // HVX load of the Z window
 )
 
 // Units is the set of HVX pipes that a form occupies, as alternatives.
@@ -67,18 +69,20 @@ const (
 	UnitsAll            // all four pipes
 	UnitsLdDV           // the load port and a pair of pipes
 	UnitsStDV           // the store port and a pair of pipes
+	UnitsZW             // the port of the Z window
 )
 
 // Kind is the register class (or immediate) of an operand.
 type Kind uint8
 
-// Operand kinds. In Inst.R a pair is its even register number; N* is the number of the register that the packet produces.
+// Operand kinds. In Inst.R a pair or quad is its lowest register number; N* is the number of the register that the packet produces.
 const (
 	KindNone Kind = iota
 	KindR         // 32-bit scalar register r0..r31
 	KindRR        // scalar pair r1:0 .. r31:30
 	KindV         // vector register v0..v31, 128 bytes
 	KindVV        // vector pair v1:0 .. v31:30
+	KindVVVV      // vector quad v3:0 .. v31:28
 	KindP         // scalar predicate p0..p3
 	KindQ         // vector predicate q0..q3, one bit per byte
 	KindC         // control register c0..c31
@@ -137,7 +141,7 @@ type OperandSpec struct {
 }
 
 // Flags are properties of a form beyond its operands.
-type Flags uint32
+type Flags uint64
 
 // Form flags.
 const (
@@ -173,6 +177,8 @@ const (
 	FlagPredLate                      // its predicate is made too late for .new
 	FlagSupervisor                    // needs a privilege that programs do not have: decoded, never assembled
 	FlagSlot1ALU                      // only an ALU32 instruction may use slot 1 beside it
+	FlagV66                           // needs a core of V66 or later
+	FlagUndefined                     // no public source says what it computes: decoded and assembled, never executed
 )
 
 // Form describes one instruction form: a row of the instruction table.

@@ -3,7 +3,6 @@ package hexagon
 import (
 	"cmp"
 	"strconv"
-	"strings"
 )
 
 // UndecodedRows are the lines of a packet that DecodePacket refuses, as Packet.Rows has them: each word is decoded on its own, so
@@ -37,7 +36,6 @@ func UndecodedRows(words []uint32, addr uint32, target TargetText) []string {
 			in := &p.Insts[k]
 			op, ok := lookup(w)
 			if !ok {
-				text[i] = foreignText(w)
 				break
 			}
 			dist, reason := decodeInst(in, op, w, ext, haveExt)
@@ -74,42 +72,4 @@ func packetWords(words []uint32) int {
 		}
 	}
 	return 0
-}
-
-// foreignText is the assembly text of a form that the table does not hold, where its syntax is known; else empty.
-func foreignText(word uint32) string {
-	_, f := findForeign(word)
-	if f == nil || f.syntax == "" {
-		return ""
-	}
-	var b []byte
-	for _, part := range strings.SplitAfter(f.syntax, "}") {
-		fixed, field, ok := strings.Cut(part, "{")
-		b = append(b, fixed...)
-		if !ok {
-			continue
-		}
-		switch field = strings.TrimSuffix(field, "}"); field {
-		case "d":
-			b = strconv.AppendUint(append(b, 'v'), uint64(word&31), 10)
-		case "dddd": // four registers, the highest first
-			b = strconv.AppendUint(append(b, 'v'), uint64(word&31|3), 10)
-			b = strconv.AppendUint(append(b, ':'), uint64(word&28), 10)
-		case "u":
-			b = strconv.AppendUint(append(b, 'v'), uint64(word>>8&31), 10)
-		case "t":
-			b = strconv.AppendUint(append(b, 'r'), uint64(word>>16&31), 10)
-		case "t8":
-			b = strconv.AppendUint(append(b, 'r'), uint64(word>>16&7), 10)
-		case "m":
-			b = strconv.AppendUint(append(b, 'm'), uint64(word>>13&1), 10)
-		case "p":
-			b = strconv.AppendUint(append(b, 'p'), uint64(word>>11&3), 10)
-		case "s3":
-			b = appendImm(b, &OperandSpec{Signed: true}, int32(word<<21)>>29, false)
-		case "s4":
-			b = appendImm(b, &OperandSpec{Signed: true}, int32(gather(word, 0x2700)<<28)>>28, false)
-		}
-	}
-	return string(b)
 }

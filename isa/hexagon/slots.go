@@ -12,6 +12,7 @@ const (
 	ruleMemory
 	ruleHVXLoads
 	ruleHVXStores
+	ruleZLoads
 	ruleStores
 	ruleStoreSingle
 	ruleLoads
@@ -43,6 +44,7 @@ var ruleText = [...]string{
 	ruleMemory:        "two instructions need memory slot 0",
 	ruleHVXLoads:      "two vector loads",
 	ruleHVXStores:     "two vector stores",
+	ruleZLoads:        "two loads of the Z window",
 	ruleStores:        "too many stores: two stores need slot 0",
 	ruleStoreSingle:   "read-modify-write of memory beside another store",
 	ruleLoads:         "too many loads: slots 0 and 1 are taken",
@@ -97,6 +99,7 @@ type layout struct {
 type summary struct {
 	loads, stores, memory, memops   int
 	load0, store0, hvxLoad, hvxStor int
+	zLoad                           int
 	branches                        [4]uint8
 	nbranch                         int
 }
@@ -150,6 +153,9 @@ func (l *layout) assign(insts []Inst) rule {
 	if s.hvxStor > 1 {
 		return ruleHVXStores
 	}
+	if s.zLoad > 1 {
+		return ruleZLoads
+	}
 	if r := l.memoryOrder(insts, &s); r != ruleOK {
 		return r
 	}
@@ -178,6 +184,10 @@ func (s *summary) count(insts []Inst) {
 			if f.Slots == 1 || f.Class == CVI_VM_VP_LDU {
 				s.load0++
 			}
+		case CVI_ZW:
+			s.zLoad++
+			s.loads++
+			s.memory++
 		case CVI_VM_ST, CVI_VM_NEW_ST, CVI_VM_STU, CVI_SCATTER, CVI_SCATTER_DV, CVI_SCATTER_NEW_RST:
 			s.hvxStor++
 			s.stores++
@@ -360,7 +370,7 @@ var pipes = [...][]uint8{
 	UnitsNone: nil, UnitsAny1: {8, 4, 2, 1}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
 	UnitsXlShf: {12}, UnitsLd1: {8, 4, 2, 1}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {8, 4, 2, 1}, UnitsSt: nil, UnitsStXlane: {8},
 	UnitsMpy1ShXl: {4, 8}, // as llvm-mc, which looks at the second of the two stages only
-	UnitsAll:      {15}, UnitsLdDV: {12, 3}, UnitsStDV: {12, 3},
+	UnitsAll:      {15}, UnitsLdDV: {12, 3}, UnitsStDV: {12, 3}, UnitsZW: nil,
 }
 
 // VectorPipes is the number of vector pipes of a packet.

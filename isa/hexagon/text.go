@@ -207,6 +207,9 @@ func appendReg(b []byte, k Kind, r uint8) []byte {
 		b = append(b, 'm')
 	case KindC, KindS, KindG:
 		return append(b, registerName(k, r)...)
+	case KindVVVV:
+		b = strconv.AppendUint(append(b, 'v'), uint64(r)+3, 10)
+		b = append(b, ':')
 	case KindRR, KindVV, KindCC, KindSS, KindGG:
 		b = append(b, pairLetter[k])
 		b = strconv.AppendUint(b, uint64(r)+1, 10)

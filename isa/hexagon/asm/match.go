@@ -50,10 +50,10 @@ var index = sync.OnceValue(func() *shapeIndex {
 	return ix
 })
 
-var shapeLetter = [...]byte{hexagon.KindR: 'R', hexagon.KindRR: 'D', hexagon.KindV: 'V', hexagon.KindVV: 'W', hexagon.KindP: 'P', hexagon.KindQ: 'Q', hexagon.KindC: 'C', hexagon.KindCC: 'X', hexagon.KindM: 'M', hexagon.KindMImm: 'M', hexagon.KindNR: 'R', hexagon.KindNV: 'V', hexagon.KindImm: '#'}
+var shapeLetter = [...]byte{hexagon.KindR: 'R', hexagon.KindRR: 'D', hexagon.KindV: 'V', hexagon.KindVV: 'W', hexagon.KindVVVV: 'Y', hexagon.KindP: 'P', hexagon.KindQ: 'Q', hexagon.KindC: 'C', hexagon.KindCC: 'X', hexagon.KindM: 'M', hexagon.KindMImm: 'M', hexagon.KindNR: 'R', hexagon.KindNV: 'V', hexagon.KindImm: '#'}
 
 // operandLetters are the letters of operands in shapes.
-const operandLetters = "RDVWPQCXM#@"
+const operandLetters = "RDVWYPQCXM#@"
 
 func formShape(f *hexagon.Form) string {
 	var b strings.Builder
@@ -261,7 +261,7 @@ func (s *shaper) word(i int) (next int) {
 // pairLetters are the letters of pairs of registers by those of the registers.
 var pairLetters = [256]byte{'R': 'D', 'V': 'W', 'C': 'X'}
 
-// register adds a register, or the pair that it begins: r1:0.
+// register adds a register, or the pair or quad that it begins: r1:0, v3:0.
 func (s *shaper) register(i int, o operand) (next int) {
 	pair := pairLetters[o.letter]
 	low := s.at(i + 2)
@@ -270,6 +270,14 @@ func (s *shaper) register(i int, o operand) (next int) {
 		return i + 1
 	}
 	n, err := strconv.ParseUint(low.text, 10, 8)
+	if err == nil && o.letter == 'V' && n+3 == uint64(o.reg) {
+		if n&3 != 0 {
+			fail(o.at, "vector quad %s:%s does not start at a multiple of 4", o.at.text, low.text)
+		}
+		o.reg, o.letter = uint8(n), 'Y'
+		s.add(o)
+		return i + 3
+	}
 	if err != nil || n+1 != uint64(o.reg) || n&1 != 0 {
 		fail(o.at, "register pair %s:%s is not odd:even", o.at.text, low.text)
 	}

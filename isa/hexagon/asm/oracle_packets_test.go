@@ -25,7 +25,7 @@ const (
 	objdumpName = "llvm-objdump-19"
 )
 
-var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b,+audio", "--mno-pairing", "--mno-compound", "-filetype=obj"}
+var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b,+audio,+zreg", "--mno-pairing", "--mno-compound", "-filetype=obj"}
 
 // assembleLLVM assembles a whole file, with the arguments of mcArgs or others, and returns the object's path, or the diagnostics.
 func assembleLLVM(t *testing.T, text string, args ...string) (obj, diag string, ok bool) {
@@ -73,7 +73,7 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 	if !ok {
 		t.Fatal(diag)
 	}
-	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b,+audio", obj).Output()
+	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b,+audio,+zreg", obj).Output()
 	require.NoError(t, err)
 	text := map[uint32]string{}
 	for _, l := range strings.Split(string(out), "\n") {
@@ -199,6 +199,18 @@ func errorLines(diag string) []string {
 	return out
 }
 
+// crashesLLVM reports packets with a .new operand beside an instruction that makes four vectors: llvm-mc 19 fails on them.
+func crashesLLVM(p *hexagon.Packet) bool {
+	quad, fresh := false, false
+	for i := range p.Insts[:p.N] {
+		for _, o := range p.Insts[i].Op.Form().Operands {
+			quad = quad || o.Kind == hexagon.KindVVVV
+			fresh = fresh || o.Kind == hexagon.KindNV || o.Kind == hexagon.KindNR
+		}
+	}
+	return quad && fresh
+}
+
 // TestOracleLegality compares our packet checker with llvm-mc's verdict on random packets, legal and not.
 func TestOracleLegality(t *testing.T) {
 	oracle.Need(t, mcName)
@@ -208,6 +220,9 @@ func TestOracleLegality(t *testing.T) {
 	lines := make([]string, n)
 	for i := range packets {
 		packets[i] = g.Packet()
+		for crashesLLVM(&packets[i]) {
+			packets[i] = g.Packet()
+		}
 		lines[i] = packets[i].Asm()
 	}
 	theirs := legality(t, lines)

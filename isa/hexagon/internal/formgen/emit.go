@@ -11,13 +11,14 @@ var pipeName = map[string]string{
 	"-": "UnitsNone", "any1": "UnitsAny1", "mpy1": "UnitsMpy1", "mpy01": "UnitsMpy01", "dv": "UnitsDV", "shift": "UnitsShift",
 	"xlane": "UnitsXlane", "xlshf": "UnitsXlShf", "ld+any1": "UnitsLd1", "ld": "UnitsLd", "ld+xlane": "UnitsLdXlane",
 	"st+any1": "UnitsSt1", "st": "UnitsSt", "st+xlane": "UnitsStXlane",
-	"mpy1+shxl": "UnitsMpy1ShXl", "all": "UnitsAll", "ld+dv": "UnitsLdDV", "st+dv": "UnitsStDV",
+	"mpy1+shxl": "UnitsMpy1ShXl", "all": "UnitsAll", "ld+dv": "UnitsLdDV", "st+dv": "UnitsStDV", "zw": "UnitsZW",
 }
 
 var flagName = map[string]string{
 	"load": "FlagLoad", "store": "FlagStore", "branch": "FlagBranch", "call": "FlagCall", "indirect": "FlagIndirect",
 	"loop": "FlagLoop", "hint": "FlagHint", "solo": "FlagSolo", "prefer3": "FlagPreferSlot3", "onlyalu": "FlagOnlyALU", "nostore1": "FlagNoStore1", "ovf": "FlagOvf", "v68": "FlagV68",
 	"fp": "FlagFloat", "latep": "FlagPredLate", "super": "FlagSupervisor", "slot1alu": "FlagSlot1ALU",
+	"v66": "FlagV66", "undef": "FlagUndefined",
 }
 
 // ident is the name of the operation's constant: the tag, exported.
@@ -180,7 +181,7 @@ func (r *Row) flags() ([]string, error) {
 			}
 		}
 	}
-	add(strings.Contains(s, "Rx++"), "FlagPostInc")
+	add(strings.Contains(s, "Rx++") || strings.Contains(s, "++)"), "FlagPostInc")
 	add(strings.Contains(s, " += ") || strings.Contains(s, " -= ") && !strings.HasPrefix(s, "if (") || strings.Contains(s, " |= ") || strings.Contains(s, " &= ") || strings.Contains(s, " ^= "), "FlagAcc")
 	add(strings.HasPrefix(r.Name, "V6_"), "FlagHVX")
 	add(strings.Contains(s, "vmemu"), "FlagUnaligned")

@@ -11,7 +11,7 @@ import (
 
 // Operand is one operand of a form, in the order of first appearance in the syntax.
 type Operand struct {
-	Kind       string // R RR V VV P Q C CC M MImm S SS G GG NR NV Imm
+	Kind       string // R RR V VV VVVV P Q C CC M MImm S SS G GG NR NV Imm
 	Letter     byte
 	Role       string // Use, Def, DefUse
 	Low8       bool
@@ -81,7 +81,7 @@ func Parse(text string) ([]Row, error) {
 	return rows, nil
 }
 
-var operandRE = regexp.MustCompile(`([RVPQCMNOSG])([a-z]{1,2})(8|16|)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
+var operandRE = regexp.MustCompile(`([RVPQCMNOSG])(dddd|yyyy|[a-z]{1,2})(8|16|)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
 
 func parseRow(f []string) (Row, error) {
 	var r Row
@@ -177,10 +177,7 @@ func (r *Row) parseSyntax() error {
 		case "O":
 			o.Kind = "NV"
 		case "R", "V", "C", "S", "G":
-			o.Kind = g(1)
-			if len(g(2)) == 2 {
-				o.Kind += g(1)
-			}
+			o.Kind = strings.Repeat(g(1), len(g(2)))
 		default:
 			o.Kind = g(1)
 		}
@@ -241,7 +238,7 @@ func (r *Row) operand(letter byte) int {
 
 // registerBits is the width of a register number in the encoding.
 var registerBits = map[string]int{
-	"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "CC": 5, "M": 1, "MImm": 1, "S": 7, "SS": 7, "G": 5, "GG": 5, "NR": 3, "NV": 3,
+	"R": 5, "RR": 5, "V": 5, "VV": 5, "VVVV": 5, "P": 2, "Q": 2, "C": 5, "CC": 5, "M": 1, "MImm": 1, "S": 7, "SS": 7, "G": 5, "GG": 5, "NR": 3, "NV": 3,
 }
 
 func (r *Row) parseBits() error {

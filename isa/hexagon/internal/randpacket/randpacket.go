@@ -46,6 +46,8 @@ func (g *Gen) Inst(op hexagon.Op) hexagon.Inst {
 			in.R[o.Index] = []uint8{hexagon.CtrlSA0, hexagon.CtrlLC0, hexagon.CtrlSA1, hexagon.CtrlLC1, hexagon.CtrlM0, hexagon.CtrlM1, hexagon.CtrlUSR, hexagon.CtrlCS0, hexagon.CtrlCS1, hexagon.CtrlUGP, hexagon.CtrlGP}[g.R.Intn(11)]
 		case hexagon.KindRR, hexagon.KindVV, hexagon.KindGG:
 			in.R[o.Index] = uint8(g.R.Intn(16) * 2)
+		case hexagon.KindVVVV:
+			in.R[o.Index] = uint8(g.R.Intn(8) * 4)
 		case hexagon.KindCC:
 			in.R[o.Index] = []uint8{0, 2, 6, 10, 12, 4}[g.R.Intn(6)]
 			if op == hexagon.A4_tfrpcp && in.R[o.Index] == 4 {
@@ -123,9 +125,9 @@ func (g *Gen) Packet() hexagon.Packet {
 		for i := range f.Operands {
 			o := &f.Operands[i]
 			switch o.Kind {
-			case hexagon.KindR, hexagon.KindV, hexagon.KindRR, hexagon.KindVV:
+			case hexagon.KindR, hexagon.KindV, hexagon.KindRR, hexagon.KindVV, hexagon.KindVVVV:
 				if !few && o.Role&hexagon.Def != 0 && g.R.Intn(3) != 0 {
-					in.R[o.Index] = (uint8(p.N)*8 + in.R[o.Index]&7) &^ uint8(b2i(o.Kind == hexagon.KindRR || o.Kind == hexagon.KindVV))
+					in.R[o.Index] = (uint8(p.N)*8 + in.R[o.Index]&7) &^ (registers(o.Kind) - 1)
 					if o.Low8 {
 						in.R[o.Index] &= 7
 					}
@@ -148,6 +150,9 @@ func (g *Gen) Packet() hexagon.Packet {
 			}
 			if few && o.Kind != hexagon.KindImm && o.Kind != hexagon.KindC && in.R[o.Index] != hexagon.VTmp {
 				in.R[o.Index] &= 3
+				if o.Kind == hexagon.KindVVVV {
+					in.R[o.Index] = 0
+				}
 			}
 			if o.Kind == hexagon.KindImm && in.Ext && o.Extendable && g.R.Intn(3) != 0 {
 				in.Ext = op.Form().Has(hexagon.FlagExtended) || op == hexagon.A4_combineii
@@ -168,11 +173,15 @@ func (g *Gen) Packet() hexagon.Packet {
 	return p
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// registers is how many registers an operand of the kind names.
+func registers(k hexagon.Kind) uint8 {
+	switch k {
+	case hexagon.KindRR, hexagon.KindVV:
+		return 2
+	case hexagon.KindVVVV:
+		return 4
 	}
-	return 0
+	return 1
 }
 
 // sub returns a random instruction that a duplex can hold.
