@@ -80,6 +80,7 @@ func randomState(r *rand.Rand) (st Registers) {
 			}
 		}
 	}
+	r.Read(st.Z[:])
 	for i := range st.Q {
 		for j := range st.Q[i] {
 			st.Q[i][j] = byte(r.Intn(2))

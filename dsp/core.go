@@ -329,6 +329,25 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if b.Loop0 || b.Loop1 {
 		t.EndLoop(&b.Code)
 	}
+	return r.besideZ(t, b, rounds)
+}
+
+// besideZ checks that the loads beside those of the Z window have read VTCM: hardware does not survive others.
+func (r *run) besideZ(t *thread, b *block, rounds uint32) error {
+	for _, x := range b.Beside {
+		for k := range int(rounds) {
+			at := t.Addr[:]
+			if rounds > 1 {
+				at = t.Addr[state.MaxMemOps+k*len(b.Mem):]
+			}
+			ea := at[x.Load]
+			if ea == state.Skipped || at[x.Z] == state.Skipped || ea-r.spec.VTCMBase < r.spec.VTCMBytes {
+				continue
+			}
+			return &Error{Kind: FaultMemory, Packet: b.Packets[b.Mem[x.Load].Packet].Addr, Thread: t.id, Job: r.job.Name,
+				Rule: fmt.Sprintf("load of %#x beside a load of the Z window: only VTCM can be read there", ea)}
+		}
+	}
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (c *Core) decode(p *Program, stop uint32) (*decoded, error) {
 		return k, nil
 	}
 	d := decode.New(p.Base, p.Code, p.Gaps, decode.Config{
-		Asm: c.asm, Stop: stop, ExtractCycles: uint8(c.spec.ExtractCycles), DMA: c.spec.DMA != nil, OneRound: c.single,
+		Asm: c.asm, Stop: stop, ExtractCycles: uint8(c.spec.ExtractCycles), Version: c.spec.Version, DMA: c.spec.DMA != nil, OneRound: c.single,
 	})
 	k := &decoded{core: c, dec: d, blocks: make([]*block, len(p.Code)/4), jumps: map[uint32]*uint8{}}
 	k.states.init()

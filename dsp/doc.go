@@ -25,7 +25,7 @@
 // # What it does not model
 //
 // Interrupts, virtual memory, monitor and guest mode;
-// Z registers; a stack of return addresses. A scalar load that misses stops its
+// operations by the Z window that no public source describes; a stack of return addresses. A scalar load that misses stops its
 // thread; the vector pipeline hides VectorLoadCycles of a vector load. Slots of
 // different threads do not compete: the interval between packets of a thread is
 // long enough for all threads of a job, whether or not others wait. Threads of one job must not race for memory: a

@@ -18,6 +18,7 @@ func FuzzRun(f *testing.F) {
 		"\tmemw(r0+#4) = r8\n\tmemw(r0+#0) = r4\n\tdmstart(r0)\n\tdmlink(r0,r2)\n\tr5 = dmpoll\n\tr5 = dmpause\n\tdmresume(r5)\n\tr6 = dmwait\n\tjumpr r31\n",
 		"\tm0 = r1\n\t{ vtmp.h = vgather(r0,m0,v0.h).h ; vmem(r2+#0) = vtmp.new }\n\tif (q0) vscatter(r0,m0,v1.h).h = v2\n" +
 			"\t{ v1.tmp = vmem(r0+#0) ; vhist(q1) }\n\t{ if (p0) v0.tmp = vmem(r0+#0) ; v1:0.h += vmpy(v4.ub,r0.b) }\n\tjumpr r31\n",
+		"\t{ z = vmem(r0+#0) ; r1 = #100 }\n\t{ v4.tmp = vmem(r0+#1) ; v3:0.w += vrmpyz(v4.b,r1.b++) }\n\t{ if (p0) z = vmem(r0++#1) ; v7:4.w = vrmpyz(v0.b,r1.ub) }\n\tjumpr r31\n",
 	} {
 		f.Add([]byte(assemble(f, codeBase, text).Code))
 	}

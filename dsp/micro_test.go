@@ -119,6 +119,9 @@ func microTable(s *Spec) []micro {
 		f.chain("vrmpy into its accumulator", "{ v0.w += vrmpy(v1.ub,r0.b) }", n, vector(vResult, vAccumulate)),
 		f.chain("vrmpy of a vrmpy", "{ v0.w = vrmpy(v0.ub,r0.b) }", n, vector(vResult, vMultiply)),
 		f.chain("vmpy pair of a vmpy pair", "{ v1:0.h = vmpy(v0.ub,r0.b) }", n, vector(vResult, vMultiply)),
+		f.chain("vrmpyz into its accumulators", "{ v3:0.w += vrmpyz(v4.b,r0.b) }", n, vector(vResult, vAccumulate)),
+		f.chain("vrmpyz of a vrmpyz", "{ v3:0.w = vrmpyz(v0.b,r0.b) }", n, vector(vResult, vMultiply)),
+		{name: "vrmpyz along the window", text: loopOf(n, "{ v3:0.w += vrmpyz(v4.b,r0.b++) }\n{ v3:0.w += vrmpyz(v4.b,r0.b++) }"), want: f.loop(2 * n)},
 		f.chain("vector ALU", "{ v0.w = vadd(v0.w,v1.w) }", n, vector(vResult, vALU)),
 		f.chain("shift of a shift", "{ v31.w = vasr(v31.w,r0) }", n, vector(vResult, vShift)),
 		f.chain("permute of a permute", "{ v0.b = vshuff(v0.b) }", n, vector(vResult, vShift)),
@@ -142,6 +145,8 @@ func microTable(s *Spec) []micro {
 		{name: "vector load to ALU", args: at(dataAt), text: loopOf(n, "{ v0 = vmem(r0+#0) }\n{ v1.w = vadd(v0.w,v1.w) }"), want: f.loop(n * (1 + vector(vResult, vALU)))},
 		{name: "vector load to multiplier", args: at(dataAt), text: loopOf(n, "{ v0 = vmem(r0+#0) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"), want: f.loop(n * (1 + vector(vResult, vMultiply)))},
 		{name: ".cur load, used in its packet", args: at(dataAt), text: loopOf(n, "{ v0.cur = vmem(r0+#0) ; v1.w += vrmpy(v0.ub,r1.b) }\n{ nop }"), want: f.loop(2 * n)},
+		{name: "window load to vrmpyz", args: at(s.VTCMBase), text: loopOf(n, "{ z = vmem(r0+#0) }\n{ v3:0.w += vrmpyz(v4.b,r1.b) }"), want: f.loop(n * (1 + vector(vResult, vMultiply)))},
+		{name: "window load beside a .tmp load", args: at(s.VTCMBase), text: loopOf(n, "{ z = vmem(r0+#0) ; v4.tmp = vmem(r0+#1) ; v3:0.w += vrmpyz(v4.b,r1.b) }\n{ nop }"), want: f.loop(2 * n)},
 		{name: "scalar load from L1", args: at(dataAt), text: "\tr1 = memw(r0+#0)\n\tjumpr r31\n", want: 2 * f.p},
 		{name: "scalar load from L2", args: at(dataAt), text: "\tr1 = memw(r0+#0)\n\tvmem(r0+#0) = v0\n" + strings.Repeat("\tnop\n", s.StoreLoadPackets) + "\tjumpr r31\n",
 			want: f.p*int64(3+s.StoreLoadPackets) + f.wait(s.L2.HitCycles)}, // the store evicted the line from L1D

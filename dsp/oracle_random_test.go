@@ -148,6 +148,8 @@ func notInQEMU(f *hexagon.Form) string {
 		return "deprecated encoding, not decoded"
 	case f.Class == hexagon.CVI_VS_VX:
 		return "dot product by a register pair: TestRtt"
+	case f.Has(hexagon.FlagV66):
+		return "the Z window: TestZWindow"
 	case f.Op == hexagon.J2_trap0:
 		return "system call: how the records are written"
 	}

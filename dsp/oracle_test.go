@@ -171,7 +171,7 @@ func (h *harness) finish(state, scratch string) string {
 // randomInst fills the operands of a form so that memory operands are in the scratch area; ok is false for forms that
 // need more than one packet.
 func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
-	if notInQEMU(f) != "" && f.Class != hexagon.CVI_VS_VX || f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
+	if notInQEMU(f) != "" && f.Class != hexagon.CVI_VS_VX && (!f.Has(hexagon.FlagV66) || f.Has(hexagon.FlagUndefined)) || f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
 		f.Op == hexagon.L4_return || elementForm(f) || strings.Contains(f.Syntax, ":brev") {
 		return in, false
 	}
@@ -198,6 +198,8 @@ func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 			in.R[o.Index] = uint8(r.Intn(32))
 		case hexagon.KindVV:
 			in.R[o.Index] = uint8(r.Intn(16)) * 2
+		case hexagon.KindVVVV:
+			in.R[o.Index] = uint8(r.Intn(8)) * 4
 		case hexagon.KindQ, hexagon.KindP:
 			in.R[o.Index] = uint8(r.Intn(4))
 		case hexagon.KindM:
@@ -354,10 +356,10 @@ func randomPacketInst(r *rand.Rand, f *hexagon.Form) (hexagon.Inst, bool) {
 
 // wellDefined leaves out packets whose result the architecture does not define
 // or QEMU does not model: overlapping stores of two instructions, USR read or
-// written beside saturation.
+// written beside saturation, a load of ordinary memory beside one of the Z window.
 func wellDefined(p *hexagon.Packet) bool {
-	stores := 0
-	var tmp, fresh bool // QEMU 7.2 does not forward a .tmp load to a .new store
+	stores, loads := 0, 0
+	var z, tmp, fresh bool // QEMU 7.2 does not forward a .tmp load to a .new store
 	var defined [6][33]int
 	for i := range p.Insts[:p.N] {
 		in := &p.Insts[i]
@@ -365,6 +367,10 @@ func wellDefined(p *hexagon.Packet) bool {
 		if f.Has(hexagon.FlagStore) {
 			stores++
 		}
+		if f.Has(hexagon.FlagLoad) {
+			loads++
+		}
+		z = z || f.Class == hexagon.CVI_ZW
 		tmp, fresh = tmp || f.Has(hexagon.FlagTmp), fresh || f.IsHVX() && f.Has(hexagon.FlagNewStore)
 		for k := range f.Operands {
 			o := &f.Operands[k]
@@ -382,6 +388,10 @@ func wellDefined(p *hexagon.Packet) bool {
 			case hexagon.KindVV:
 				defined[1][in.R[o.Index]]++
 				defined[1][in.R[o.Index]+1]++
+			case hexagon.KindVVVV:
+				for k := range uint8(4) {
+					defined[1][in.R[o.Index]+k]++
+				}
 			}
 		}
 	}
@@ -392,7 +402,7 @@ func wellDefined(p *hexagon.Packet) bool {
 			}
 		}
 	}
-	return stores < 2 && !(tmp && fresh)
+	return stores < 2 && !(tmp && fresh) && !(z && loads > 1)
 }
 
 // vectorState draws predicates, vectors and scalar registers, and a scratch memory.

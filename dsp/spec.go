@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -24,6 +25,7 @@ type CacheSpec struct {
 // Spec is the machine: everything that is a number and not an instruction.
 type Spec struct {
 	Name          string
+	Version       int // of the instruction set: 66 for V66
 	Threads       int // hardware threads
 	Contexts      int // HVX contexts: threads that may use vectors at the same time
 	IssueInterval int // core cycles between two packets of one thread
@@ -68,6 +70,7 @@ func (s *Spec) validate() error {
 			errs = append(errs, fmt.Errorf("dsp: spec %s: %s = %d, want %d..%d", s.Name, name, v, lo, hi))
 		}
 	}
+	in("Version", int64(s.Version), 60, 79)
 	in("Threads", int64(s.Threads), 1, maxThreads)
 	in("Contexts", int64(s.Contexts), 0, int64(s.Threads))
 	in("IssueInterval", int64(s.IssueInterval), 1, 64)
@@ -145,7 +148,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		dma = &DMASpec{BurstBytes: x.BurstBytes, Outstanding: x.Outstanding, StartCycles: x.StartCycles, IssueCycles: x.IssueCycles, Queue: x.Queue}
 	}
 	return Spec{
-		Name: d.Name, Threads: d.Threads, Contexts: d.Contexts,
+		Name: d.Name, Version: cmp.Or(d.Version, 66), Threads: d.Threads, Contexts: d.Contexts,
 		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth, AloneInterval: d.AloneInterval,
 		ClockHz: opp.Hz, VoltageV: opp.Volts,
 		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),

@@ -212,11 +212,12 @@ type VALU struct {
 type DSP struct {
 	Name             string `toml:"name"`
 	Clock            Clock  `toml:"clock"`
-	Threads          int    `toml:"threads" range:"1..16"`       // hardware threads
-	Contexts         int    `toml:"contexts" range:"1..16"`      // HVX contexts
-	IssueInterval    int    `toml:"issue_interval" range:"1..8"` // core cycles between two packets of a thread
-	IssueWidth       int    `toml:"issue_width" range:"1..16"`   // packets per core cycle over all threads
-	AloneInterval    int    `toml:"alone_interval" range:"1..8"` // the same for independent packets, but for two of vectors, where no more than issue_width threads run
+	Version          int    `toml:"version" range:"60..79" soc:"optional"` // of the instruction set, 66 where absent
+	Threads          int    `toml:"threads" range:"1..16"`                 // hardware threads
+	Contexts         int    `toml:"contexts" range:"1..16"`                // HVX contexts
+	IssueInterval    int    `toml:"issue_interval" range:"1..8"`           // core cycles between two packets of a thread
+	IssueWidth       int    `toml:"issue_width" range:"1..16"`             // packets per core cycle over all threads
+	AloneInterval    int    `toml:"alone_interval" range:"1..8"`           // the same for independent packets, but for two of vectors, where no more than issue_width threads run
 	L1I              Cache  `toml:"l1i"`
 	L1D              Cache  `toml:"l1d"` // scalar only
 	L2               Cache  `toml:"l2"`  // first level of HVX

@@ -77,7 +77,7 @@ func TestPhones(t *testing.T) {
 		gpu, dsp, npu bool
 		own           string // keys of the DSP
 	}{
-		{"pixel3", "pixel4", true, true, false, "contexts"}, {"rb5", "pixel4", true, true, false, "clock.opps"}, {"rb3gen2", "sd888", false, false, false, "dsp"},
+		{"pixel3", "pixel4", true, true, false, "version contexts"}, {"rb5", "pixel4", true, true, false, "clock.opps"}, {"rb3gen2", "sd888", false, false, false, "dsp"},
 	} {
 		s := require.V(soc.Load(c.preset))(t)
 		if (s.GPU != nil) != c.gpu || (s.DSP != nil) != c.dsp || (s.NPU != nil) != c.npu || s.CPU == nil {

@@ -3300,6 +3300,46 @@ slow:
 	ADDQ $0x40, SI
 	JMP  (SI)
 
+// func hV6_zLd_ai()
+// Requires: AVX
+TEXT ·hV6_zLd_ai(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ADDL    32(SI), AX
+	ANDL    $-128, AX
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 12(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	VMOVDQU (DX)(BX*1), Y0
+	VMOVDQU 32(DX)(BX*1), Y1
+	VMOVDQU 64(DX)(BX*1), Y2
+	VMOVDQU 96(DX)(BX*1), Y3
+	ANDL    $0x00000080, AX
+	MOVWQZX 16(SI), CX
+	ADDQ    CX, AX
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y0, 256(DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y1, 288(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y2, 320(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y3, 352(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
 // func hV6_vS32b_ai()
 // Requires: AVX
 TEXT ·hV6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
@@ -3519,6 +3559,48 @@ TEXT ·hV6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	VMOVDQU Y1, 32(DI)(CX*1)
 	VMOVDQU Y2, 64(DI)(CX*1)
 	VMOVDQU Y3, 96(DI)(CX*1)
+	MOVL    32(SI), AX
+	MOVWQZX 18(SI), CX
+	ADDL    AX, (DI)(CX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func hV6_zLd_pi()
+// Requires: AVX
+TEXT ·hV6_zLd_pi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ANDL    $-128, AX
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 12(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	VMOVDQU (DX)(BX*1), Y0
+	VMOVDQU 32(DX)(BX*1), Y1
+	VMOVDQU 64(DX)(BX*1), Y2
+	VMOVDQU 96(DX)(BX*1), Y3
+	ANDL    $0x00000080, AX
+	MOVWQZX 16(SI), CX
+	ADDQ    CX, AX
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y0, 256(DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y1, 288(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y2, 320(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y3, 352(DI)(AX*1)
 	MOVL    32(SI), AX
 	MOVWQZX 18(SI), CX
 	ADDL    AX, (DI)(CX*1)
@@ -3760,6 +3842,49 @@ TEXT ·hV6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	VMOVDQU Y1, 32(DI)(CX*1)
 	VMOVDQU Y2, 64(DI)(CX*1)
 	VMOVDQU Y3, 96(DI)(CX*1)
+	MOVWQZX 20(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	ADDL    AX, (DI)(CX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func hV6_zLd_ppu()
+// Requires: AVX
+TEXT ·hV6_zLd_ppu(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ANDL    $-128, AX
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 12(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	VMOVDQU (DX)(BX*1), Y0
+	VMOVDQU 32(DX)(BX*1), Y1
+	VMOVDQU 64(DX)(BX*1), Y2
+	VMOVDQU 96(DX)(BX*1), Y3
+	ANDL    $0x00000080, AX
+	MOVWQZX 16(SI), CX
+	ADDQ    CX, AX
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y0, 256(DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y1, 288(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y2, 320(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y3, 352(DI)(AX*1)
 	MOVWQZX 20(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), CX
@@ -11293,6 +11418,954 @@ TEXT ·hV6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
+// func hV6_vrmpyzbb_rt()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbb_rt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRAW       $0x08, Y11, Y11
+	VPSRAW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbb_rt_acc()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbb_rt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRAW       $0x08, Y11, Y11
+	VPSRAW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       256(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       384(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       288(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       416(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       320(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       448(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       352(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       480(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbb_rx()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbb_rx(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRAW       $0x08, Y11, Y11
+	VPSRAW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDL         $0x04, (DI)(R9*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbb_rx_acc()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbb_rx_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRAW       $0x08, Y11, Y11
+	VPSRAW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       256(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       384(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       288(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       416(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       320(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       448(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       352(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       480(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDL         $0x04, (DI)(R9*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbub_rt()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbub_rt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRLW       $0x08, Y9, Y9
+	VPSRLW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRLW       $0x08, Y11, Y11
+	VPSRLW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbub_rt_acc()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbub_rt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRLW       $0x08, Y9, Y9
+	VPSRLW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRLW       $0x08, Y11, Y11
+	VPSRLW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       256(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       384(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       288(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       416(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       320(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       448(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       352(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       480(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbub_rx()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbub_rx(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRLW       $0x08, Y9, Y9
+	VPSRLW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRLW       $0x08, Y11, Y11
+	VPSRLW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDL         $0x04, (DI)(R9*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func hV6_vrmpyzbub_rx_acc()
+// Requires: AVX, AVX2
+TEXT ·hV6_vrmpyzbub_rx_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	MOVL         (DI)(R9*1), R10
+	SUBL         $0x64, R10
+	MOVBLZX      R10, R10
+	MOVWQZX      22(SI), R11
+	ADDQ         R11, R10
+	VPBROADCASTD (DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 32(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VPBROADCASTD 64(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y9
+	VPSRLW       $0x08, Y9, Y9
+	VPSRLW       $0x08, Y4, Y10
+	VPBROADCASTD 96(DI)(R10*1), Y4
+	VPSLLW       $0x08, Y4, Y11
+	VPSRLW       $0x08, Y11, Y11
+	VPSRLW       $0x08, Y4, Y12
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       256(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 256(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       384(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 384(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       288(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 288(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       416(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 416(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       320(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 320(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       448(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 448(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	VPMADDWD     Y9, Y1, Y3
+	VPMADDWD     Y10, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       352(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 352(DI)(AX*1)
+	VPMADDWD     Y11, Y1, Y3
+	VPMADDWD     Y12, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       480(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 480(DI)(AX*1)
+	ADDL         $0x04, (DI)(R9*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
 // func hV6_vmpybus()
 // Requires: AVX, AVX2
 TEXT ·hV6_vmpybus(SB), NOSPLIT|NOFRAME, $0
@@ -14578,520 +15651,542 @@ TEXT ·handlers(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 2104(DI)
 	LEAQ ·hV6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·hV6_vS32b_ai+0(SB), AX
+	LEAQ ·hV6_zLd_ai+0(SB), AX
 	MOVQ AX, 2120(DI)
 	LEAQ ·hV6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·hV6_vS32Ub_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·hV6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·hV6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·hV6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·hV6_vL32b_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2160(DI)
 	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2168(DI)
 	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·hV6_vL32Ub_pi+0(SB), AX
+	LEAQ ·hV6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·hV6_vS32b_pi+0(SB), AX
+	LEAQ ·hV6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·hV6_vS32b_pi+0(SB), AX
+	LEAQ ·hV6_zLd_pi+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·hV6_vS32Ub_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·hV6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·hV6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·hV6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·hV6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·hV6_vL32b_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·hV6_vL32b_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2240(DI)
 	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·hV6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·hV6_vS32b_ppu+0(SB), AX
+	LEAQ ·hV6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·hV6_vS32b_ppu+0(SB), AX
+	LEAQ ·hV6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·hV6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·hV6_zLd_ppu+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·hV6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·hV6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·hV6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·hV6_vaddb+0(SB), AX
+	LEAQ ·hV6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·hV6_vaddb_dv+0(SB), AX
+	LEAQ ·hV6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·hV6_vaddh+0(SB), AX
+	LEAQ ·hV6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·hV6_vaddh_dv+0(SB), AX
+	LEAQ ·hV6_vaddb+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·hV6_vaddw+0(SB), AX
+	LEAQ ·hV6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·hV6_vaddw_dv+0(SB), AX
+	LEAQ ·hV6_vaddh+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·hV6_vsubb+0(SB), AX
+	LEAQ ·hV6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·hV6_vsubb_dv+0(SB), AX
+	LEAQ ·hV6_vaddw+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·hV6_vsubh+0(SB), AX
+	LEAQ ·hV6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·hV6_vsubh_dv+0(SB), AX
+	LEAQ ·hV6_vsubb+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·hV6_vsubw+0(SB), AX
+	LEAQ ·hV6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·hV6_vsubw_dv+0(SB), AX
+	LEAQ ·hV6_vsubh+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·hV6_vaddbsat+0(SB), AX
+	LEAQ ·hV6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·hV6_vaddbsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubw+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·hV6_vaddubsat+0(SB), AX
+	LEAQ ·hV6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·hV6_vaddubsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddbsat+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·hV6_vaddhsat+0(SB), AX
+	LEAQ ·hV6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·hV6_vaddhsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddubsat+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·hV6_vadduhsat+0(SB), AX
+	LEAQ ·hV6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·hV6_vadduhsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddhsat+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·hV6_vsubbsat+0(SB), AX
+	LEAQ ·hV6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·hV6_vsubbsat_dv+0(SB), AX
+	LEAQ ·hV6_vadduhsat+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·hV6_vsububsat+0(SB), AX
+	LEAQ ·hV6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·hV6_vsububsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubbsat+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·hV6_vsubhsat+0(SB), AX
+	LEAQ ·hV6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·hV6_vsubhsat_dv+0(SB), AX
+	LEAQ ·hV6_vsububsat+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·hV6_vsubuhsat+0(SB), AX
+	LEAQ ·hV6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·hV6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·hV6_vsubhsat+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·hV6_vmaxb+0(SB), AX
+	LEAQ ·hV6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·hV6_vmaxub+0(SB), AX
+	LEAQ ·hV6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·hV6_vmaxh+0(SB), AX
+	LEAQ ·hV6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·hV6_vmaxuh+0(SB), AX
+	LEAQ ·hV6_vmaxb+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·hV6_vmaxw+0(SB), AX
+	LEAQ ·hV6_vmaxub+0(SB), AX
 	MOVQ AX, 2560(DI)
-	LEAQ ·hV6_vminb+0(SB), AX
+	LEAQ ·hV6_vmaxh+0(SB), AX
 	MOVQ AX, 2568(DI)
-	LEAQ ·hV6_vminub+0(SB), AX
+	LEAQ ·hV6_vmaxuh+0(SB), AX
 	MOVQ AX, 2576(DI)
-	LEAQ ·hV6_vminh+0(SB), AX
+	LEAQ ·hV6_vmaxw+0(SB), AX
 	MOVQ AX, 2584(DI)
-	LEAQ ·hV6_vminuh+0(SB), AX
+	LEAQ ·hV6_vminb+0(SB), AX
 	MOVQ AX, 2592(DI)
-	LEAQ ·hV6_vminw+0(SB), AX
+	LEAQ ·hV6_vminub+0(SB), AX
 	MOVQ AX, 2600(DI)
-	LEAQ ·hV6_vavgubrnd+0(SB), AX
+	LEAQ ·hV6_vminh+0(SB), AX
 	MOVQ AX, 2608(DI)
-	LEAQ ·hV6_vavguhrnd+0(SB), AX
+	LEAQ ·hV6_vminuh+0(SB), AX
 	MOVQ AX, 2616(DI)
-	LEAQ ·hV6_vmpyih+0(SB), AX
+	LEAQ ·hV6_vminw+0(SB), AX
 	MOVQ AX, 2624(DI)
-	LEAQ ·hV6_vand+0(SB), AX
+	LEAQ ·hV6_vavgubrnd+0(SB), AX
 	MOVQ AX, 2632(DI)
-	LEAQ ·hV6_vor+0(SB), AX
+	LEAQ ·hV6_vavguhrnd+0(SB), AX
 	MOVQ AX, 2640(DI)
-	LEAQ ·hV6_vxor+0(SB), AX
+	LEAQ ·hV6_vmpyih+0(SB), AX
 	MOVQ AX, 2648(DI)
-	LEAQ ·hV6_pred_and+0(SB), AX
+	LEAQ ·hV6_vand+0(SB), AX
 	MOVQ AX, 2656(DI)
-	LEAQ ·hV6_pred_or+0(SB), AX
+	LEAQ ·hV6_vor+0(SB), AX
 	MOVQ AX, 2664(DI)
-	LEAQ ·hV6_pred_xor+0(SB), AX
+	LEAQ ·hV6_vxor+0(SB), AX
 	MOVQ AX, 2672(DI)
-	LEAQ ·hV6_vandvqv+0(SB), AX
+	LEAQ ·hV6_pred_and+0(SB), AX
 	MOVQ AX, 2680(DI)
-	LEAQ ·hV6_pred_and_n+0(SB), AX
+	LEAQ ·hV6_pred_or+0(SB), AX
 	MOVQ AX, 2688(DI)
-	LEAQ ·hV6_vandvnqv+0(SB), AX
+	LEAQ ·hV6_pred_xor+0(SB), AX
 	MOVQ AX, 2696(DI)
-	LEAQ ·hV6_vabsdiffub+0(SB), AX
+	LEAQ ·hV6_vandvqv+0(SB), AX
 	MOVQ AX, 2704(DI)
-	LEAQ ·hV6_vaddwsat+0(SB), AX
+	LEAQ ·hV6_pred_and_n+0(SB), AX
 	MOVQ AX, 2712(DI)
-	LEAQ ·hV6_vaddwsat_dv+0(SB), AX
+	LEAQ ·hV6_vandvnqv+0(SB), AX
 	MOVQ AX, 2720(DI)
-	LEAQ ·hV6_vsubwsat+0(SB), AX
+	LEAQ ·hV6_vabsdiffub+0(SB), AX
 	MOVQ AX, 2728(DI)
-	LEAQ ·hV6_vsubwsat_dv+0(SB), AX
+	LEAQ ·hV6_vaddwsat+0(SB), AX
 	MOVQ AX, 2736(DI)
-	LEAQ ·hV6_vassign+0(SB), AX
+	LEAQ ·hV6_vaddwsat_dv+0(SB), AX
 	MOVQ AX, 2744(DI)
-	LEAQ ·hV6_vnot+0(SB), AX
+	LEAQ ·hV6_vsubwsat+0(SB), AX
 	MOVQ AX, 2752(DI)
-	LEAQ ·hV6_vcombine+0(SB), AX
+	LEAQ ·hV6_vsubwsat_dv+0(SB), AX
 	MOVQ AX, 2760(DI)
-	LEAQ ·hV6_vmux+0(SB), AX
+	LEAQ ·hV6_vassign+0(SB), AX
 	MOVQ AX, 2768(DI)
-	LEAQ ·hV6_lvsplatw+0(SB), AX
+	LEAQ ·hV6_vnot+0(SB), AX
 	MOVQ AX, 2776(DI)
-	LEAQ ·hV6_lvsplath+0(SB), AX
+	LEAQ ·hV6_vcombine+0(SB), AX
 	MOVQ AX, 2784(DI)
-	LEAQ ·hV6_lvsplatb+0(SB), AX
+	LEAQ ·hV6_vmux+0(SB), AX
 	MOVQ AX, 2792(DI)
-	LEAQ ·hV6_vavgh+0(SB), AX
+	LEAQ ·hV6_lvsplatw+0(SB), AX
 	MOVQ AX, 2800(DI)
-	LEAQ ·hV6_vavghrnd+0(SB), AX
+	LEAQ ·hV6_lvsplath+0(SB), AX
 	MOVQ AX, 2808(DI)
-	LEAQ ·hV6_vnavgh+0(SB), AX
+	LEAQ ·hV6_lvsplatb+0(SB), AX
 	MOVQ AX, 2816(DI)
-	LEAQ ·hV6_vavguh+0(SB), AX
+	LEAQ ·hV6_vavgh+0(SB), AX
 	MOVQ AX, 2824(DI)
-	LEAQ ·hV6_vavgw+0(SB), AX
+	LEAQ ·hV6_vavghrnd+0(SB), AX
 	MOVQ AX, 2832(DI)
-	LEAQ ·hV6_vavgwrnd+0(SB), AX
+	LEAQ ·hV6_vnavgh+0(SB), AX
 	MOVQ AX, 2840(DI)
-	LEAQ ·hV6_vnavgw+0(SB), AX
+	LEAQ ·hV6_vavguh+0(SB), AX
 	MOVQ AX, 2848(DI)
-	LEAQ ·hV6_vavguw+0(SB), AX
+	LEAQ ·hV6_vavgw+0(SB), AX
 	MOVQ AX, 2856(DI)
-	LEAQ ·hV6_vavguwrnd+0(SB), AX
+	LEAQ ·hV6_vavgwrnd+0(SB), AX
 	MOVQ AX, 2864(DI)
-	LEAQ ·hV6_vavgb+0(SB), AX
+	LEAQ ·hV6_vnavgw+0(SB), AX
 	MOVQ AX, 2872(DI)
-	LEAQ ·hV6_vavgbrnd+0(SB), AX
+	LEAQ ·hV6_vavguw+0(SB), AX
 	MOVQ AX, 2880(DI)
-	LEAQ ·hV6_vnavgb+0(SB), AX
+	LEAQ ·hV6_vavguwrnd+0(SB), AX
 	MOVQ AX, 2888(DI)
-	LEAQ ·hV6_vavgub+0(SB), AX
+	LEAQ ·hV6_vavgb+0(SB), AX
 	MOVQ AX, 2896(DI)
-	LEAQ ·hV6_vgtb+0(SB), AX
+	LEAQ ·hV6_vavgbrnd+0(SB), AX
 	MOVQ AX, 2904(DI)
-	LEAQ ·hV6_vgtb_and+0(SB), AX
+	LEAQ ·hV6_vnavgb+0(SB), AX
 	MOVQ AX, 2912(DI)
-	LEAQ ·hV6_vgtb_or+0(SB), AX
+	LEAQ ·hV6_vavgub+0(SB), AX
 	MOVQ AX, 2920(DI)
-	LEAQ ·hV6_vgtb_xor+0(SB), AX
+	LEAQ ·hV6_vgtb+0(SB), AX
 	MOVQ AX, 2928(DI)
-	LEAQ ·hV6_vgth+0(SB), AX
+	LEAQ ·hV6_vgtb_and+0(SB), AX
 	MOVQ AX, 2936(DI)
-	LEAQ ·hV6_vgth_and+0(SB), AX
+	LEAQ ·hV6_vgtb_or+0(SB), AX
 	MOVQ AX, 2944(DI)
-	LEAQ ·hV6_vgth_or+0(SB), AX
+	LEAQ ·hV6_vgtb_xor+0(SB), AX
 	MOVQ AX, 2952(DI)
-	LEAQ ·hV6_vgth_xor+0(SB), AX
+	LEAQ ·hV6_vgth+0(SB), AX
 	MOVQ AX, 2960(DI)
-	LEAQ ·hV6_vgtw+0(SB), AX
+	LEAQ ·hV6_vgth_and+0(SB), AX
 	MOVQ AX, 2968(DI)
-	LEAQ ·hV6_vgtw_and+0(SB), AX
+	LEAQ ·hV6_vgth_or+0(SB), AX
 	MOVQ AX, 2976(DI)
-	LEAQ ·hV6_vgtw_or+0(SB), AX
+	LEAQ ·hV6_vgth_xor+0(SB), AX
 	MOVQ AX, 2984(DI)
-	LEAQ ·hV6_vgtw_xor+0(SB), AX
+	LEAQ ·hV6_vgtw+0(SB), AX
 	MOVQ AX, 2992(DI)
-	LEAQ ·hV6_vgtub+0(SB), AX
+	LEAQ ·hV6_vgtw_and+0(SB), AX
 	MOVQ AX, 3000(DI)
-	LEAQ ·hV6_vgtub_and+0(SB), AX
+	LEAQ ·hV6_vgtw_or+0(SB), AX
 	MOVQ AX, 3008(DI)
-	LEAQ ·hV6_vgtub_or+0(SB), AX
+	LEAQ ·hV6_vgtw_xor+0(SB), AX
 	MOVQ AX, 3016(DI)
-	LEAQ ·hV6_vgtub_xor+0(SB), AX
+	LEAQ ·hV6_vgtub+0(SB), AX
 	MOVQ AX, 3024(DI)
-	LEAQ ·hV6_vgtuh+0(SB), AX
+	LEAQ ·hV6_vgtub_and+0(SB), AX
 	MOVQ AX, 3032(DI)
-	LEAQ ·hV6_vgtuh_and+0(SB), AX
+	LEAQ ·hV6_vgtub_or+0(SB), AX
 	MOVQ AX, 3040(DI)
-	LEAQ ·hV6_vgtuh_or+0(SB), AX
+	LEAQ ·hV6_vgtub_xor+0(SB), AX
 	MOVQ AX, 3048(DI)
-	LEAQ ·hV6_vgtuh_xor+0(SB), AX
+	LEAQ ·hV6_vgtuh+0(SB), AX
 	MOVQ AX, 3056(DI)
-	LEAQ ·hV6_vgtuw+0(SB), AX
+	LEAQ ·hV6_vgtuh_and+0(SB), AX
 	MOVQ AX, 3064(DI)
-	LEAQ ·hV6_vgtuw_and+0(SB), AX
+	LEAQ ·hV6_vgtuh_or+0(SB), AX
 	MOVQ AX, 3072(DI)
-	LEAQ ·hV6_vgtuw_or+0(SB), AX
+	LEAQ ·hV6_vgtuh_xor+0(SB), AX
 	MOVQ AX, 3080(DI)
-	LEAQ ·hV6_vgtuw_xor+0(SB), AX
+	LEAQ ·hV6_vgtuw+0(SB), AX
 	MOVQ AX, 3088(DI)
-	LEAQ ·hV6_veqb+0(SB), AX
+	LEAQ ·hV6_vgtuw_and+0(SB), AX
 	MOVQ AX, 3096(DI)
-	LEAQ ·hV6_veqb_and+0(SB), AX
+	LEAQ ·hV6_vgtuw_or+0(SB), AX
 	MOVQ AX, 3104(DI)
-	LEAQ ·hV6_veqb_or+0(SB), AX
+	LEAQ ·hV6_vgtuw_xor+0(SB), AX
 	MOVQ AX, 3112(DI)
-	LEAQ ·hV6_veqb_xor+0(SB), AX
+	LEAQ ·hV6_veqb+0(SB), AX
 	MOVQ AX, 3120(DI)
-	LEAQ ·hV6_veqh+0(SB), AX
+	LEAQ ·hV6_veqb_and+0(SB), AX
 	MOVQ AX, 3128(DI)
-	LEAQ ·hV6_veqh_and+0(SB), AX
+	LEAQ ·hV6_veqb_or+0(SB), AX
 	MOVQ AX, 3136(DI)
-	LEAQ ·hV6_veqh_or+0(SB), AX
+	LEAQ ·hV6_veqb_xor+0(SB), AX
 	MOVQ AX, 3144(DI)
-	LEAQ ·hV6_veqh_xor+0(SB), AX
+	LEAQ ·hV6_veqh+0(SB), AX
 	MOVQ AX, 3152(DI)
-	LEAQ ·hV6_veqw+0(SB), AX
+	LEAQ ·hV6_veqh_and+0(SB), AX
 	MOVQ AX, 3160(DI)
-	LEAQ ·hV6_veqw_and+0(SB), AX
+	LEAQ ·hV6_veqh_or+0(SB), AX
 	MOVQ AX, 3168(DI)
-	LEAQ ·hV6_veqw_or+0(SB), AX
+	LEAQ ·hV6_veqh_xor+0(SB), AX
 	MOVQ AX, 3176(DI)
-	LEAQ ·hV6_veqw_xor+0(SB), AX
+	LEAQ ·hV6_veqw+0(SB), AX
 	MOVQ AX, 3184(DI)
-	LEAQ ·hV6_vandqrt+0(SB), AX
+	LEAQ ·hV6_veqw_and+0(SB), AX
 	MOVQ AX, 3192(DI)
-	LEAQ ·hV6_vandvrt+0(SB), AX
+	LEAQ ·hV6_veqw_or+0(SB), AX
 	MOVQ AX, 3200(DI)
-	LEAQ ·hV6_pred_scalar2+0(SB), AX
+	LEAQ ·hV6_veqw_xor+0(SB), AX
 	MOVQ AX, 3208(DI)
-	LEAQ ·hV6_pred_scalar2v2+0(SB), AX
+	LEAQ ·hV6_vandqrt+0(SB), AX
 	MOVQ AX, 3216(DI)
-	LEAQ ·hV6_vaslw+0(SB), AX
+	LEAQ ·hV6_vandvrt+0(SB), AX
 	MOVQ AX, 3224(DI)
-	LEAQ ·hV6_vasrw+0(SB), AX
+	LEAQ ·hV6_pred_scalar2+0(SB), AX
 	MOVQ AX, 3232(DI)
-	LEAQ ·hV6_vlsrw+0(SB), AX
+	LEAQ ·hV6_pred_scalar2v2+0(SB), AX
 	MOVQ AX, 3240(DI)
-	LEAQ ·hV6_vaslw_acc+0(SB), AX
+	LEAQ ·hV6_vaslw+0(SB), AX
 	MOVQ AX, 3248(DI)
-	LEAQ ·hV6_vasrw_acc+0(SB), AX
+	LEAQ ·hV6_vasrw+0(SB), AX
 	MOVQ AX, 3256(DI)
-	LEAQ ·hV6_vaslh+0(SB), AX
+	LEAQ ·hV6_vlsrw+0(SB), AX
 	MOVQ AX, 3264(DI)
-	LEAQ ·hV6_vasrh+0(SB), AX
+	LEAQ ·hV6_vaslw_acc+0(SB), AX
 	MOVQ AX, 3272(DI)
-	LEAQ ·hV6_vlsrh+0(SB), AX
+	LEAQ ·hV6_vasrw_acc+0(SB), AX
 	MOVQ AX, 3280(DI)
-	LEAQ ·hV6_vaslh_acc+0(SB), AX
+	LEAQ ·hV6_vaslh+0(SB), AX
 	MOVQ AX, 3288(DI)
-	LEAQ ·hV6_vasrh_acc+0(SB), AX
+	LEAQ ·hV6_vasrh+0(SB), AX
 	MOVQ AX, 3296(DI)
-	LEAQ ·hV6_vaslwv+0(SB), AX
+	LEAQ ·hV6_vlsrh+0(SB), AX
 	MOVQ AX, 3304(DI)
-	LEAQ ·hV6_vasrwv+0(SB), AX
+	LEAQ ·hV6_vaslh_acc+0(SB), AX
 	MOVQ AX, 3312(DI)
-	LEAQ ·hV6_vlsrwv+0(SB), AX
+	LEAQ ·hV6_vasrh_acc+0(SB), AX
 	MOVQ AX, 3320(DI)
-	LEAQ ·hV6_vasrwh+0(SB), AX
+	LEAQ ·hV6_vaslwv+0(SB), AX
 	MOVQ AX, 3328(DI)
-	LEAQ ·hV6_vasrwhsat+0(SB), AX
+	LEAQ ·hV6_vasrwv+0(SB), AX
 	MOVQ AX, 3336(DI)
-	LEAQ ·hV6_vasrwhrndsat+0(SB), AX
+	LEAQ ·hV6_vlsrwv+0(SB), AX
 	MOVQ AX, 3344(DI)
-	LEAQ ·hV6_vasrwuhsat+0(SB), AX
+	LEAQ ·hV6_vasrwh+0(SB), AX
 	MOVQ AX, 3352(DI)
-	LEAQ ·hV6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·hV6_vasrwhsat+0(SB), AX
 	MOVQ AX, 3360(DI)
-	LEAQ ·hV6_vasruwuhsat+0(SB), AX
+	LEAQ ·hV6_vasrwhrndsat+0(SB), AX
 	MOVQ AX, 3368(DI)
-	LEAQ ·hV6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·hV6_vasrwuhsat+0(SB), AX
 	MOVQ AX, 3376(DI)
-	LEAQ ·hV6_vasrhubsat+0(SB), AX
+	LEAQ ·hV6_vasrwuhrndsat+0(SB), AX
 	MOVQ AX, 3384(DI)
-	LEAQ ·hV6_vasrhubrndsat+0(SB), AX
+	LEAQ ·hV6_vasruwuhsat+0(SB), AX
 	MOVQ AX, 3392(DI)
-	LEAQ ·hV6_vasrhbsat+0(SB), AX
+	LEAQ ·hV6_vasruwuhrndsat+0(SB), AX
 	MOVQ AX, 3400(DI)
-	LEAQ ·hV6_vasrhbrndsat+0(SB), AX
+	LEAQ ·hV6_vasrhubsat+0(SB), AX
 	MOVQ AX, 3408(DI)
-	LEAQ ·hV6_vasruhubsat+0(SB), AX
+	LEAQ ·hV6_vasrhubrndsat+0(SB), AX
 	MOVQ AX, 3416(DI)
-	LEAQ ·hV6_vasruhubrndsat+0(SB), AX
+	LEAQ ·hV6_vasrhbsat+0(SB), AX
 	MOVQ AX, 3424(DI)
-	LEAQ ·hV6_vsathub+0(SB), AX
+	LEAQ ·hV6_vasrhbrndsat+0(SB), AX
 	MOVQ AX, 3432(DI)
-	LEAQ ·hV6_vsatwh+0(SB), AX
+	LEAQ ·hV6_vasruhubsat+0(SB), AX
 	MOVQ AX, 3440(DI)
-	LEAQ ·hV6_vsatuwuh+0(SB), AX
+	LEAQ ·hV6_vasruhubrndsat+0(SB), AX
 	MOVQ AX, 3448(DI)
-	LEAQ ·hV6_vshuffeb+0(SB), AX
+	LEAQ ·hV6_vsathub+0(SB), AX
 	MOVQ AX, 3456(DI)
-	LEAQ ·hV6_vshufeh+0(SB), AX
+	LEAQ ·hV6_vsatwh+0(SB), AX
 	MOVQ AX, 3464(DI)
-	LEAQ ·hV6_vshuffob+0(SB), AX
+	LEAQ ·hV6_vsatuwuh+0(SB), AX
 	MOVQ AX, 3472(DI)
-	LEAQ ·hV6_vshufoh+0(SB), AX
+	LEAQ ·hV6_vshuffeb+0(SB), AX
 	MOVQ AX, 3480(DI)
-	LEAQ ·hV6_vshufoeb+0(SB), AX
+	LEAQ ·hV6_vshufeh+0(SB), AX
 	MOVQ AX, 3488(DI)
-	LEAQ ·hV6_vshufoeh+0(SB), AX
+	LEAQ ·hV6_vshuffob+0(SB), AX
 	MOVQ AX, 3496(DI)
-	LEAQ ·hV6_vpackhub_sat+0(SB), AX
+	LEAQ ·hV6_vshufoh+0(SB), AX
 	MOVQ AX, 3504(DI)
-	LEAQ ·hV6_vpackhb_sat+0(SB), AX
+	LEAQ ·hV6_vshufoeb+0(SB), AX
 	MOVQ AX, 3512(DI)
-	LEAQ ·hV6_vpackwh_sat+0(SB), AX
+	LEAQ ·hV6_vshufoeh+0(SB), AX
 	MOVQ AX, 3520(DI)
-	LEAQ ·hV6_vpackwuh_sat+0(SB), AX
+	LEAQ ·hV6_vpackhub_sat+0(SB), AX
 	MOVQ AX, 3528(DI)
-	LEAQ ·hV6_vpackeb+0(SB), AX
+	LEAQ ·hV6_vpackhb_sat+0(SB), AX
 	MOVQ AX, 3536(DI)
-	LEAQ ·hV6_vpackob+0(SB), AX
+	LEAQ ·hV6_vpackwh_sat+0(SB), AX
 	MOVQ AX, 3544(DI)
-	LEAQ ·hV6_vpackeh+0(SB), AX
+	LEAQ ·hV6_vpackwuh_sat+0(SB), AX
 	MOVQ AX, 3552(DI)
-	LEAQ ·hV6_vpackoh+0(SB), AX
+	LEAQ ·hV6_vpackeb+0(SB), AX
 	MOVQ AX, 3560(DI)
-	LEAQ ·hV6_vzb+0(SB), AX
+	LEAQ ·hV6_vpackob+0(SB), AX
 	MOVQ AX, 3568(DI)
-	LEAQ ·hV6_vsb+0(SB), AX
+	LEAQ ·hV6_vpackeh+0(SB), AX
 	MOVQ AX, 3576(DI)
-	LEAQ ·hV6_vzh+0(SB), AX
+	LEAQ ·hV6_vpackoh+0(SB), AX
 	MOVQ AX, 3584(DI)
-	LEAQ ·hV6_vsh+0(SB), AX
+	LEAQ ·hV6_vzb+0(SB), AX
 	MOVQ AX, 3592(DI)
-	LEAQ ·hV6_vunpackub+0(SB), AX
+	LEAQ ·hV6_vsb+0(SB), AX
 	MOVQ AX, 3600(DI)
-	LEAQ ·hV6_vunpackb+0(SB), AX
+	LEAQ ·hV6_vzh+0(SB), AX
 	MOVQ AX, 3608(DI)
-	LEAQ ·hV6_vunpackuh+0(SB), AX
+	LEAQ ·hV6_vsh+0(SB), AX
 	MOVQ AX, 3616(DI)
-	LEAQ ·hV6_vunpackh+0(SB), AX
+	LEAQ ·hV6_vunpackub+0(SB), AX
 	MOVQ AX, 3624(DI)
-	LEAQ ·hV6_vrmpybus+0(SB), AX
+	LEAQ ·hV6_vunpackb+0(SB), AX
 	MOVQ AX, 3632(DI)
-	LEAQ ·hV6_vrmpybus_acc+0(SB), AX
+	LEAQ ·hV6_vunpackuh+0(SB), AX
 	MOVQ AX, 3640(DI)
-	LEAQ ·hV6_vrmpyub+0(SB), AX
+	LEAQ ·hV6_vunpackh+0(SB), AX
 	MOVQ AX, 3648(DI)
-	LEAQ ·hV6_vrmpyub_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybus+0(SB), AX
 	MOVQ AX, 3656(DI)
-	LEAQ ·hV6_vrmpybusv+0(SB), AX
+	LEAQ ·hV6_vrmpybus_acc+0(SB), AX
 	MOVQ AX, 3664(DI)
-	LEAQ ·hV6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyub+0(SB), AX
 	MOVQ AX, 3672(DI)
-	LEAQ ·hV6_vrmpybv+0(SB), AX
+	LEAQ ·hV6_vrmpyub_acc+0(SB), AX
 	MOVQ AX, 3680(DI)
-	LEAQ ·hV6_vrmpybv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybusv+0(SB), AX
 	MOVQ AX, 3688(DI)
-	LEAQ ·hV6_vrmpyubv+0(SB), AX
+	LEAQ ·hV6_vrmpybusv_acc+0(SB), AX
 	MOVQ AX, 3696(DI)
-	LEAQ ·hV6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybv+0(SB), AX
 	MOVQ AX, 3704(DI)
-	LEAQ ·hV6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·hV6_vrmpybv_acc+0(SB), AX
 	MOVQ AX, 3712(DI)
-	LEAQ ·hV6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·hV6_vrmpyubv+0(SB), AX
 	MOVQ AX, 3720(DI)
-	LEAQ ·hV6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 3728(DI)
-	LEAQ ·hV6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 3736(DI)
-	LEAQ ·hV6_vmpybus+0(SB), AX
+	LEAQ ·hV6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 3744(DI)
-	LEAQ ·hV6_vmpybus_acc+0(SB), AX
+	LEAQ ·hV6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 3752(DI)
-	LEAQ ·hV6_vmpyub+0(SB), AX
+	LEAQ ·hV6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 3760(DI)
-	LEAQ ·hV6_vmpyub_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyzbb_rt+0(SB), AX
 	MOVQ AX, 3768(DI)
-	LEAQ ·hV6_vmpybusv+0(SB), AX
+	LEAQ ·hV6_vrmpyzbb_rt_acc+0(SB), AX
 	MOVQ AX, 3776(DI)
-	LEAQ ·hV6_vmpybusv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyzbb_rx+0(SB), AX
 	MOVQ AX, 3784(DI)
-	LEAQ ·hV6_vmpybv+0(SB), AX
+	LEAQ ·hV6_vrmpyzbb_rx_acc+0(SB), AX
 	MOVQ AX, 3792(DI)
-	LEAQ ·hV6_vmpybv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyzbub_rt+0(SB), AX
 	MOVQ AX, 3800(DI)
-	LEAQ ·hV6_vmpyubv+0(SB), AX
+	LEAQ ·hV6_vrmpyzbub_rt_acc+0(SB), AX
 	MOVQ AX, 3808(DI)
-	LEAQ ·hV6_vmpyubv_acc+0(SB), AX
+	LEAQ ·hV6_vrmpyzbub_rx+0(SB), AX
 	MOVQ AX, 3816(DI)
-	LEAQ ·hV6_vmpyh+0(SB), AX
+	LEAQ ·hV6_vrmpyzbub_rx_acc+0(SB), AX
 	MOVQ AX, 3824(DI)
-	LEAQ ·hV6_vmpyh_acc+0(SB), AX
+	LEAQ ·hV6_vmpybus+0(SB), AX
 	MOVQ AX, 3832(DI)
-	LEAQ ·hV6_vmpyuh+0(SB), AX
+	LEAQ ·hV6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 3840(DI)
-	LEAQ ·hV6_vmpyuh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyub+0(SB), AX
 	MOVQ AX, 3848(DI)
-	LEAQ ·hV6_vmpyhv+0(SB), AX
+	LEAQ ·hV6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 3856(DI)
-	LEAQ ·hV6_vmpyhv_acc+0(SB), AX
+	LEAQ ·hV6_vmpybusv+0(SB), AX
 	MOVQ AX, 3864(DI)
-	LEAQ ·hV6_vmpyuhv+0(SB), AX
+	LEAQ ·hV6_vmpybusv_acc+0(SB), AX
 	MOVQ AX, 3872(DI)
-	LEAQ ·hV6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·hV6_vmpybv+0(SB), AX
 	MOVQ AX, 3880(DI)
-	LEAQ ·hV6_vmpyhus+0(SB), AX
+	LEAQ ·hV6_vmpybv_acc+0(SB), AX
 	MOVQ AX, 3888(DI)
-	LEAQ ·hV6_vmpyhus_acc+0(SB), AX
+	LEAQ ·hV6_vmpyubv+0(SB), AX
 	MOVQ AX, 3896(DI)
-	LEAQ ·hV6_vaddubh+0(SB), AX
+	LEAQ ·hV6_vmpyubv_acc+0(SB), AX
 	MOVQ AX, 3904(DI)
-	LEAQ ·hV6_vsububh+0(SB), AX
+	LEAQ ·hV6_vmpyh+0(SB), AX
 	MOVQ AX, 3912(DI)
-	LEAQ ·hV6_vaddhw+0(SB), AX
+	LEAQ ·hV6_vmpyh_acc+0(SB), AX
 	MOVQ AX, 3920(DI)
-	LEAQ ·hV6_vsubhw+0(SB), AX
+	LEAQ ·hV6_vmpyuh+0(SB), AX
 	MOVQ AX, 3928(DI)
-	LEAQ ·hV6_vadduhw+0(SB), AX
+	LEAQ ·hV6_vmpyuh_acc+0(SB), AX
 	MOVQ AX, 3936(DI)
-	LEAQ ·hV6_vsubuhw+0(SB), AX
+	LEAQ ·hV6_vmpyhv+0(SB), AX
 	MOVQ AX, 3944(DI)
-	LEAQ ·hV6_vaddubh_acc+0(SB), AX
+	LEAQ ·hV6_vmpyhv_acc+0(SB), AX
 	MOVQ AX, 3952(DI)
-	LEAQ ·hV6_vaddhw_acc+0(SB), AX
+	LEAQ ·hV6_vmpyuhv+0(SB), AX
 	MOVQ AX, 3960(DI)
-	LEAQ ·hV6_vadduhw_acc+0(SB), AX
+	LEAQ ·hV6_vmpyuhv_acc+0(SB), AX
 	MOVQ AX, 3968(DI)
-	LEAQ ·hV6_vmpyih_acc+0(SB), AX
+	LEAQ ·hV6_vmpyhus+0(SB), AX
 	MOVQ AX, 3976(DI)
-	LEAQ ·hV6_vmpyiewuh+0(SB), AX
+	LEAQ ·hV6_vmpyhus_acc+0(SB), AX
 	MOVQ AX, 3984(DI)
-	LEAQ ·hV6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·hV6_vaddubh+0(SB), AX
 	MOVQ AX, 3992(DI)
-	LEAQ ·hV6_vmpyiowh+0(SB), AX
+	LEAQ ·hV6_vsububh+0(SB), AX
 	MOVQ AX, 4000(DI)
-	LEAQ ·hV6_vmpyewuh+0(SB), AX
+	LEAQ ·hV6_vaddhw+0(SB), AX
 	MOVQ AX, 4008(DI)
-	LEAQ ·hV6_vmpyiwh+0(SB), AX
+	LEAQ ·hV6_vsubhw+0(SB), AX
 	MOVQ AX, 4016(DI)
-	LEAQ ·hV6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·hV6_vadduhw+0(SB), AX
 	MOVQ AX, 4024(DI)
-	LEAQ ·hV6_vdmpyhb+0(SB), AX
+	LEAQ ·hV6_vsubuhw+0(SB), AX
 	MOVQ AX, 4032(DI)
-	LEAQ ·hV6_vmpahb+0(SB), AX
+	LEAQ ·hV6_vaddubh_acc+0(SB), AX
 	MOVQ AX, 4040(DI)
-	LEAQ ·hV6_vmpyiwb+0(SB), AX
+	LEAQ ·hV6_vaddhw_acc+0(SB), AX
 	MOVQ AX, 4048(DI)
-	LEAQ ·hV6_vmpyiwub+0(SB), AX
+	LEAQ ·hV6_vadduhw_acc+0(SB), AX
 	MOVQ AX, 4056(DI)
-	LEAQ ·hV6_vdmpyhb_acc+0(SB), AX
+	LEAQ ·hV6_vmpyih_acc+0(SB), AX
 	MOVQ AX, 4064(DI)
-	LEAQ ·hV6_vmpahb_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiewuh+0(SB), AX
 	MOVQ AX, 4072(DI)
-	LEAQ ·hV6_vmpyiwb_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiewuh_acc+0(SB), AX
 	MOVQ AX, 4080(DI)
-	LEAQ ·hV6_vmpyiwub_acc+0(SB), AX
+	LEAQ ·hV6_vmpyiowh+0(SB), AX
 	MOVQ AX, 4088(DI)
-	LEAQ ·hV6_vmpyhvsrs+0(SB), AX
+	LEAQ ·hV6_vmpyewuh+0(SB), AX
 	MOVQ AX, 4096(DI)
-	LEAQ ·hV6_vmpyhsrs+0(SB), AX
+	LEAQ ·hV6_vmpyiwh+0(SB), AX
 	MOVQ AX, 4104(DI)
-	LEAQ ·hV6_vmpyhss+0(SB), AX
+	LEAQ ·hV6_vmpyiwh_acc+0(SB), AX
 	MOVQ AX, 4112(DI)
-	LEAQ ·hV6_vmpyieoh+0(SB), AX
+	LEAQ ·hV6_vdmpyhb+0(SB), AX
 	MOVQ AX, 4120(DI)
-	LEAQ ·hV6_vdelta+0(SB), AX
+	LEAQ ·hV6_vmpahb+0(SB), AX
 	MOVQ AX, 4128(DI)
-	LEAQ ·hV6_vrdelta+0(SB), AX
+	LEAQ ·hV6_vmpyiwb+0(SB), AX
 	MOVQ AX, 4136(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·hV6_vmpyiwub+0(SB), AX
 	MOVQ AX, 4144(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·hV6_vdmpyhb_acc+0(SB), AX
 	MOVQ AX, 4152(DI)
-	LEAQ ·hAgain+0(SB), AX
+	LEAQ ·hV6_vmpahb_acc+0(SB), AX
 	MOVQ AX, 4160(DI)
-	LEAQ ·hV6_vrmpyub_acc_twice+0(SB), AX
+	LEAQ ·hV6_vmpyiwb_acc+0(SB), AX
 	MOVQ AX, 4168(DI)
-	LEAQ ·hV6_vrmpybus_acc_twice+0(SB), AX
+	LEAQ ·hV6_vmpyiwub_acc+0(SB), AX
 	MOVQ AX, 4176(DI)
+	LEAQ ·hV6_vmpyhvsrs+0(SB), AX
+	MOVQ AX, 4184(DI)
+	LEAQ ·hV6_vmpyhsrs+0(SB), AX
+	MOVQ AX, 4192(DI)
+	LEAQ ·hV6_vmpyhss+0(SB), AX
+	MOVQ AX, 4200(DI)
+	LEAQ ·hV6_vmpyieoh+0(SB), AX
+	MOVQ AX, 4208(DI)
+	LEAQ ·hV6_vdelta+0(SB), AX
+	MOVQ AX, 4216(DI)
+	LEAQ ·hV6_vrdelta+0(SB), AX
+	MOVQ AX, 4224(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 4232(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 4240(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 4248(DI)
+	LEAQ ·hV6_vrmpyub_acc_twice+0(SB), AX
+	MOVQ AX, 4256(DI)
+	LEAQ ·hV6_vrmpybus_acc_twice+0(SB), AX
+	MOVQ AX, 4264(DI)
 	RET

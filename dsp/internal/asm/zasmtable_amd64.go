@@ -212,18 +212,21 @@ func hS2_storerd_pr()
 func hS4_storerd_rr()
 func hV6_vL32b_ai()
 func hV6_vL32Ub_ai()
+func hV6_zLd_ai()
 func hV6_vS32b_ai()
 func hV6_vS32Ub_ai()
 func hV6_vS32b_qpred_ai()
 func hV6_vS32b_nqpred_ai()
 func hV6_vL32b_pi()
 func hV6_vL32Ub_pi()
+func hV6_zLd_pi()
 func hV6_vS32b_pi()
 func hV6_vS32Ub_pi()
 func hV6_vS32b_qpred_pi()
 func hV6_vS32b_nqpred_pi()
 func hV6_vL32b_ppu()
 func hV6_vL32Ub_ppu()
+func hV6_zLd_ppu()
 func hV6_vS32b_ppu()
 func hV6_vS32Ub_ppu()
 func hV6_vS32b_qpred_ppu()
@@ -408,6 +411,14 @@ func hV6_vrmpybub_rtt()
 func hV6_vrmpyub_rtt()
 func hV6_vrmpybub_rtt_acc()
 func hV6_vrmpyub_rtt_acc()
+func hV6_vrmpyzbb_rt()
+func hV6_vrmpyzbb_rt_acc()
+func hV6_vrmpyzbb_rx()
+func hV6_vrmpyzbb_rx_acc()
+func hV6_vrmpyzbub_rt()
+func hV6_vrmpyzbub_rt_acc()
+func hV6_vrmpyzbub_rx()
+func hV6_vrmpyzbub_rx_acc()
 func hV6_vmpybus()
 func hV6_vmpybus_acc()
 func hV6_vmpyub()
@@ -728,6 +739,7 @@ var handlerOps = [...]hexagon.Op{
 	hexagon.V6_vL32b_cur_ai,
 	hexagon.V6_vL32b_tmp_ai,
 	hexagon.V6_vL32Ub_ai,
+	hexagon.V6_zLd_ai,
 	hexagon.V6_vS32b_ai,
 	hexagon.V6_vS32b_new_ai,
 	hexagon.V6_vS32Ub_ai,
@@ -737,6 +749,7 @@ var handlerOps = [...]hexagon.Op{
 	hexagon.V6_vL32b_cur_pi,
 	hexagon.V6_vL32b_tmp_pi,
 	hexagon.V6_vL32Ub_pi,
+	hexagon.V6_zLd_pi,
 	hexagon.V6_vS32b_pi,
 	hexagon.V6_vS32b_new_pi,
 	hexagon.V6_vS32Ub_pi,
@@ -746,6 +759,7 @@ var handlerOps = [...]hexagon.Op{
 	hexagon.V6_vL32b_cur_ppu,
 	hexagon.V6_vL32b_tmp_ppu,
 	hexagon.V6_vL32Ub_ppu,
+	hexagon.V6_zLd_ppu,
 	hexagon.V6_vS32b_ppu,
 	hexagon.V6_vS32b_new_ppu,
 	hexagon.V6_vS32Ub_ppu,
@@ -931,6 +945,14 @@ var handlerOps = [...]hexagon.Op{
 	hexagon.V6_vrmpyub_rtt,
 	hexagon.V6_vrmpybub_rtt_acc,
 	hexagon.V6_vrmpyub_rtt_acc,
+	hexagon.V6_vrmpyzbb_rt,
+	hexagon.V6_vrmpyzbb_rt_acc,
+	hexagon.V6_vrmpyzbb_rx,
+	hexagon.V6_vrmpyzbb_rx_acc,
+	hexagon.V6_vrmpyzbub_rt,
+	hexagon.V6_vrmpyzbub_rt_acc,
+	hexagon.V6_vrmpyzbub_rx,
+	hexagon.V6_vrmpyzbub_rx_acc,
 	hexagon.V6_vmpybus,
 	hexagon.V6_vmpybus_acc,
 	hexagon.V6_vmpyub,
@@ -994,6 +1016,7 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.GR)-6144]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.C)-6304]
 	_ = [1]struct{}{}[state.OVF-1]
+	_ = [1]struct{}{}[state.ZBytes-256]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Next)-6440]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Taken)-6444]
 	_ = [1]struct{}{}[unsafe.Offsetof(state.Thread{}.Stop)-6456]

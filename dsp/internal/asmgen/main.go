@@ -204,6 +204,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(state.Thread{}.GR)", offR31-4*31)
 	check("unsafe.Offsetof(state.Thread{}.C)", offSA0)
 	check("state.OVF", usrOVF)
+	check("state.ZBytes", zBytes)
 	check("unsafe.Offsetof(state.Thread{}.Next)", offNext)
 	check("unsafe.Offsetof(state.Thread{}.Taken)", offTaken)
 	check("unsafe.Offsetof(state.Thread{}.Stop)", offStop)

@@ -190,6 +190,19 @@ func memory() {
 		}
 		load(false, "V6_vL32b_"+m.suffix, "V6_vL32b_cur_"+m.suffix, "V6_vL32b_tmp_"+m.suffix)
 		load(true, "V6_vL32Ub_"+m.suffix)
+		access("V6_zLd_"+m.suffix, func() {
+			m.base(1)
+			low(false)
+			at := resolve(segRead128)
+			chunks(128, func(i, off int) { a := at; a.Disp = off; mov(a, z(i)) })
+			ANDL(U32(128), EAX)
+			ptr(0, RCX)
+			ADDQ(RCX, RAX)
+			chunks(128, func(i, off int) { mov(z(i), in(RAX, off)); mov(z(i), in(RAX, zBytes+off)) })
+			if m.post != nil {
+				m.post(1)
+			}
+		})
 		store := func(unaligned bool, names ...string) {
 			ops(names, func() {
 				m.base(0)

@@ -10,6 +10,7 @@ import (
 func multiplies() {
 	dots()
 	pairDots()
+	windowDots()
 	for _, x := range []struct {
 		op           string
 		bits         uint64

@@ -17,9 +17,10 @@ type Block struct {
 	Packets     []Packet
 	Mem         []MemOp
 	Loads       uint64 // a bit for each of Mem that is a vector load without a predicate
-	Elements    bool   // scatters or gathers
-	Vector      bool   // uses HVX
-	Extracts    bool   // moves a vector's element to a scalar register
+	Beside      []Beside
+	Elements    bool // scatters or gathers
+	Vector      bool // uses HVX
+	Extracts    bool // moves a vector's element to a scalar register
 	Branches    bool
 	HintTaken   bool   // a conditional branch of the last packet is hinted to be taken
 	Indirect    bool   // a branch of the last packet has its target in a register
@@ -37,6 +38,9 @@ type MemOp struct {
 	Bytes  uint8
 	Packet uint16
 }
+
+// Beside is a load in the packet of a load of the Z window, which may read nothing but VTCM. Both are indexes of Mem.
+type Beside struct{ Z, Load uint8 }
 
 // MemKind is the kind of a memory operation's request.
 type MemKind uint8
@@ -81,7 +85,8 @@ const (
 	resC = 72
 	// resFlags is the floating-point flags of usr; c31 counts and has no resource.
 	resFlags = resC + 31
-	resT     = 104 // temporaries made by the decoder
+	resZ     = 104 // the Z window
+	resT     = 105 // temporaries made by the decoder
 	// noRes is a read that a copy has removed from the analysis.
 	noRes = 255
 )
@@ -99,6 +104,8 @@ func RegisterName(res uint8) string {
 		return fmt.Sprintf("q%d", res-resQ)
 	case res == resFlags:
 		return "usr"
+	case res == resZ:
+		return "z"
 	case res < resT:
 		return hexagon.ControlName(res - resC)
 	}

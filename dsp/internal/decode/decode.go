@@ -79,6 +79,7 @@ type Config struct {
 	Asm           *asm.Handlers // nil: portable
 	Stop          uint32        // a block does not run past this address
 	ExtractCycles uint8         // by which vextract is longer than a scalar load
+	Version       int           // of the core, 66 for V66
 	DMA           bool          // the core has user DMA
 	OneRound      bool          // no block runs several rounds at once
 }

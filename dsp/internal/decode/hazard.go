@@ -19,7 +19,7 @@ import (
 // read is one register read of a micro-op.
 type read struct {
 	res  uint8
-	n    uint8 // registers from res on: 2 for a pair
+	n    uint8 // registers from res on: 2 for a pair, 4 for a quad
 	slot int8  // operand index; guardSlot for the predicate; implicit when it has none
 	new  bool  // needs the value made in this packet
 	both bool  // the operand is also written, so a copy cannot replace it
@@ -65,6 +65,7 @@ func (d *Decoder) packet(b *Block, p *hexagon.Packet) (err error) {
 	try.E(c.histograms())
 	try.E(c.mergeCompares())
 	try.E(c.order())
+	c.besideZ()
 	b.WritesP3 = false
 	vector := false
 	for i := range c.nodes {

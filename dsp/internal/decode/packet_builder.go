@@ -28,6 +28,8 @@ type packetBuilder struct {
 type temporary struct {
 	nextV, nextR, nextP, nextQ int
 
+	zLoad int // of Mem, from 1: the packet's load of the Z window
+
 	gatherV, gatherQ int // of vtmp and of its byte mask, from 1
 }
 

@@ -56,6 +56,14 @@ func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 		}
 		n.u.Arg[4], n.u.Arg[5] = mask, state.OffV+128*uint16(state.NumV+v)
 		n.writes = append(n.writes, resT+v)
+	case hexagon.CVI_ZW:
+		c.zLoad = len(c.b.Mem) + 1
+		n.writes = append(n.writes, resZ)
+		c.defs = append(c.defs, Use{resZ, zDef, true})
+	case hexagon.CVI_4SLOT_MPY:
+		n.u.Arg[3] = state.OffZ
+		n.reads = append(n.reads, read{res: resZ, n: 1, slot: implicit})
+		c.uses = append(c.uses, Use{resZ, zUse, true})
 	case hexagon.CVI_HIST:
 		n.hist = true
 		for v := range uint8(state.NumV) {
@@ -71,6 +79,23 @@ func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 // Operand cycles of the counters of a histogram, for which the tables have
 // none: assumed those of an accumulator (D-152).
 const histUse, histDef = 7, 9
+
+// Operand cycles of the Z window, for which the tables have none: assumed those of a vector load and of a multiplier's
+// input (D-2810).
+const zUse, zDef = 5, 9
+
+// besideZ lists the other loads of a packet that loads the Z window.
+func (c *packetBuilder) besideZ() {
+	if c.zLoad == 0 {
+		return
+	}
+	for k := range c.b.Mem {
+		m := &c.b.Mem[k]
+		if int(m.Packet) == len(c.b.Packets) && k != c.zLoad-1 && (m.Kind == ScalarLoad || m.Kind == ScalarUpdate || m.Kind == VectorLoad) {
+			c.b.Beside = append(c.b.Beside, Beside{Z: uint8(c.zLoad - 1), Load: uint8(k)})
+		}
+	}
+}
 
 // histograms makes them count the vector of the packet's .tmp load.
 func (c *packetBuilder) histograms() error {

@@ -24,6 +24,7 @@ func TestPlaces(t *testing.T) {
 		check(hexagon.KindRR, r, 2, "r", unsafe.Pointer(&th.GR[r]))
 		check(hexagon.KindV, r, 1, "v", unsafe.Pointer(&th.V[r]))
 		check(hexagon.KindVV, r, 2, "v", unsafe.Pointer(&th.V[r]))
+		check(hexagon.KindVVVV, r, 4, "v", unsafe.Pointer(&th.V[r]))
 	}
 	for r := range 4 {
 		check(hexagon.KindQ, r, 1, "q", unsafe.Pointer(&th.Q[r]))

@@ -30,6 +30,9 @@ func (c *packetBuilder) inst(in *hexagon.Inst) (err error) {
 		u.Arg[0], k = q, 1
 		n.reads = append(n.reads, read{res: resT + v, n: 1, slot: implicit, new: true})
 	}
+	if f.Class == hexagon.CVI_ZW {
+		u.Arg[0], k = state.OffZ, 1
+	}
 	if p, ok := compoundPredicate(f); ok {
 		u.Arg[0], k = state.OffP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
@@ -73,6 +76,12 @@ func (c *packetBuilder) semantics(in *hexagon.Inst) (op hexagon.Op, guard bool, 
 	op = in.Op
 	if f.Has(hexagon.FlagSupervisor) {
 		return 0, false, fmt.Errorf("supervisor instruction %s (%s)", in.Text(c.p.Addr), f.Name)
+	}
+	if f.Has(hexagon.FlagV66) && c.d.Version < 66 {
+		return 0, false, fmt.Errorf("%s needs a core of V66 or later, this one is V%d", in.Text(c.p.Addr), c.d.Version)
+	}
+	if f.Has(hexagon.FlagUndefined) {
+		return 0, false, fmt.Errorf("%s (%s): no public source says what it computes (D-60)", in.Text(c.p.Addr), f.Name)
 	}
 	if guard = f.Has(hexagon.FlagPred) && exec.Of(op) == nil; guard {
 		op = f.Plain
@@ -198,6 +207,8 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 		return state.OffV + 128*r, ResV + reg, 1
 	case hexagon.KindVV:
 		return state.OffV + 128*r, ResV + reg, 2
+	case hexagon.KindVVVV:
+		return state.OffV + 128*r, ResV + reg, 4
 	case hexagon.KindP:
 		return state.OffP + r, resP + reg, 1
 	case hexagon.KindQ:

@@ -45,9 +45,11 @@ func Count(e *Events, f *hexagon.Form) {
 	case hexagon.CVI_VS_VX:
 		e[VectorMultiply]++
 		e[Permute]++
+	case hexagon.CVI_4SLOT_MPY: // the products of four vrmpy
+		e[VectorMultiply] += 4
 	case hexagon.CVI_HIST: // all four pipes
 		e[VectorALU] += 4
-	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU, hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
+	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU, hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV, hexagon.CVI_ZW:
 		e[VectorLoad]++
 	case hexagon.CVI_VM_ST, hexagon.CVI_VM_NEW_ST, hexagon.CVI_VM_STU, hexagon.CVI_SCATTER, hexagon.CVI_SCATTER_DV:
 		e[VectorStore]++

@@ -6,6 +6,7 @@ type Registers struct {
 	P   [4]byte // 0 or 0xff by compares; any value by transfer
 	V   [32][128]byte
 	Q   [4][128]byte // 0 or 1 per byte lane
+	Z   [ZBytes]byte
 	SA  [2]uint32
 	LC  [2]uint32
 	M   [2]uint32
@@ -20,6 +21,8 @@ type Registers struct {
 func (t *Thread) Load(st *Registers) {
 	copy(t.GR[:NumR], st.R[:])
 	copy(t.V[:NumV], st.V[:])
+	copy(t.Z[:ZBytes], st.Z[:])
+	copy(t.Z[ZBytes:], st.Z[:])
 	for i := range st.Q {
 		for j, b := range st.Q[i] {
 			t.Q[i][j] = -(b & 1)
@@ -38,6 +41,7 @@ func (t *Thread) Load(st *Registers) {
 func (t *Thread) Store(st *Registers) {
 	copy(st.R[:], t.GR[:NumR])
 	copy(st.V[:], t.V[:NumV])
+	copy(st.Z[:], t.Z[:ZBytes])
 	for i := range st.Q {
 		for j := range st.Q[i] {
 			st.Q[i][j] = t.Q[i][j] & 1

@@ -15,6 +15,9 @@ func TestRegisters(t *testing.T) {
 			st.V[i][j] = byte(r.Uint32())
 		}
 	}
+	for i := range st.Z {
+		st.Z[i] = byte(r.Uint32())
+	}
 	for i := range st.Q {
 		st.P[i] = byte(r.Uint32())
 		for j := range st.Q[i] {

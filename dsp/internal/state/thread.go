@@ -12,6 +12,7 @@ const (
 	NumR, TempR = 32, 8
 	NumQ, TempQ = 4, 4
 	TempP       = 8
+	ZBytes      = 256 // the window that vrmpyz multiplies by
 
 	MaxMemOps   = 64   // memory operations in one block
 	MaxRoundOps = 1024 // of all rounds of a block that runs several times at once
@@ -94,6 +95,8 @@ type Thread struct {
 	DMA       DMARequest // of the block that ran last
 	Conflicts uint64     // bit per memory operation of the block: a scatter or gather whose elements meet in a bank
 
+	Z [2 * ZBytes]byte // the Z window twice, so that what begins in the window can be read across its end
+
 	_ [24 << 10]byte
 }
 
@@ -107,6 +110,7 @@ const (
 	OffPT  = uint16(unsafe.Offsetof(Thread{}.PT))
 	OffEA  = uint16(unsafe.Offsetof(Thread{}.Addr))
 	OffSeg = uint16(unsafe.Offsetof(Thread{}.seg))
+	OffZ   = uint16(unsafe.Offsetof(Thread{}.Z))
 )
 
 // Vector views. A vector is 128 bytes; a pair is two vectors, the even

@@ -117,6 +117,7 @@ func products(r *family.Table) {
 	into(r, "V6_vrmpyubv", rmpyVV[uint8, uint8])
 	into(r, "V6_vrmpybusi", rmpyi(simd.B))
 	into(r, "V6_vrmpyubi", rmpyi(simd.UB))
+	zwindow(r)
 	into(r, "V6_vrmpybub_rtt", rmpyRtt[int8])
 	into(r, "V6_vrmpyub_rtt", rmpyRtt[uint8])
 
