@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
 
 // hopeBranches are the operations of inception_v3_float, first and last, that HOPE's plan has on the GPU: of branches with an operation that
@@ -42,7 +44,7 @@ func hopeKey(m *nn.Model, i int) string {
 	switch o.Type {
 	case nn.OpConv2D:
 		f := dims(1)
-		return fmt.Sprintf("conv %d %d %d %dx%d %d", side, f[3], f[0], f[1], f[2], (side+out[1]-1)/out[1])
+		return fmt.Sprintf("conv %d %d %d %dx%d %d", side, f[3], f[0], f[1], f[2], (2*side+out[1])/(2*out[1]))
 	case nn.OpConcatenation:
 		return fmt.Sprintf("concat %d %d", side, out[3])
 	}
@@ -136,6 +138,56 @@ func hopeTransfers(t *testing.T) (median [2]float64) {
 		median[k] = times[k][len(times[k])/2]
 	}
 	return median
+}
+
+// hopeTable is HOPE's operations and copies as a file for --costs: operations by their shapes.
+func hopeTable(t *testing.T, rows []hopeRow) []byte {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("device\ttype\tinput\tfilter\toutput\ttime_us\tenergy_uj\n")
+	for i := range rows {
+		r := &rows[i]
+		side := func(window int) int {
+			if r.padding == "valid" {
+				return (r.side-window)/r.stride + 1
+			}
+			return (r.side + r.stride - 1) / r.stride
+		}
+		shapes := fmt.Sprintf("CONCATENATION\t\t\t1x%dx%dx%d", r.side, r.side, r.out)
+		switch output := fmt.Sprintf("1x%dx%dx%d", side(r.height), side(r.width), r.out); r.kind {
+		case "conv":
+			shapes = fmt.Sprintf("CONV_2D\t1x%dx%dx%s\t%dx%dx%dx%s\t%s", r.side, r.side, r.in, r.out, r.height, r.width, r.in, output)
+		case "max_pool":
+			shapes = fmt.Sprintf("MAX_POOL_2D\t1x%dx%dx%d\t\t%s", r.side, r.side, r.out, output)
+		case "avg_pool":
+			shapes = fmt.Sprintf("AVERAGE_POOL_2D\t1x%dx%dx%d\t\t%s", r.side, r.side, r.out, output)
+		}
+		fmt.Fprintf(&b, "cpu\t%s\t%g\t0\ngpu\t%s\t%g\t0\n", shapes, r.cpu2, shapes, r.gpu)
+	}
+	copies := hopeTransfers(t)
+	fmt.Fprintf(&b, "cpu\tsegment\t\t\t\t0\t0\ncpu\tkilobyte\t\t\t\t0\t0\ngpu\tsegment\t\t\t\t%g\t0\ngpu\tkilobyte\t\t\t\t0\t0\n", copies[0]+copies[1])
+	return []byte(b.String())
+}
+
+// TestHOPETable: HOPE's times as a file of costs are what its plan is replayed by. Operations without a row take the times of the problem
+// in place of simulated ones.
+func TestHOPETable(t *testing.T) {
+	rows := hopeRows(t)
+	p, _ := hopeProblem(t, rows)
+	table := require.V(cost.ReadTable("hope.tsv", hopeTable(t, rows)))(t)
+	q := *p
+	c, cover, err := table.Costs(p, func() (partition.Costs, error) { return p.Costs, nil })
+	require.NoError(t, err)
+	q.Costs = c
+	for d := range cover {
+		require.Check(t, cover[d].Times > 80 && cover[d].Times < len(p.Graph.Operations) && cover[d].Segment, "%+v", cover[d])
+		for i := range c.Operation[d] {
+			want, got := p.Costs.Operation[d][i].TimeFs, c.Operation[d][i].TimeFs
+			require.Check(t, math.Abs(got-want) <= 1e-9*want, "device %d, operation %d: %v fs, want %v", d, i, got, want)
+		}
+	}
+	want, got := require.V(p.Evaluate(hopePlan(p)))(t).LatencyFs, require.V(q.Evaluate(hopePlan(p)))(t).LatencyFs
+	require.Check(t, math.Abs(got-want) <= 1e-9*want, "HOPE's plan takes %v fs by the file, want %v", got, want)
 }
 
 // TestHOPEPlan replays HOPE's plan of Inception v3 by its own times: what it wins beside the best single device, with operations as long as

@@ -47,6 +47,8 @@ type Planner struct {
 	Objective  partition.Objective
 	Expression *partition.Expression // in place of Objective; nil: there is none
 	Costs      string                // their source; "" is CostsMeasured
+	Table      *cost.Table           // costs of a file, whose name is their source
+	Coverage   []cost.Coverage       // what Table said of the last problem
 	// PlanName names the plan that runs next, for Progress; nil: it has no name.
 	PlanName func() string
 	Progress func(format string, args ...any) // nil: is silent
@@ -110,12 +112,14 @@ func (x *Planner) Problem(f *Network, costs string) (*partition.Problem, error) 
 		costs = CostsMeasured
 	}
 	m := x.measurer(f.Model, f.Inputs)
-	switch costs {
-	case CostsMeasured:
+	switch {
+	case x.Table != nil && costs == x.Table.Name:
+		p.Costs, x.Coverage, err = x.Table.Costs(p, func() (partition.Costs, error) { return m.Measured(p) })
+	case costs == CostsMeasured:
 		p.Costs, err = m.Measured(p)
-	case CostsCapabilities:
+	case costs == CostsCapabilities:
 		p.Costs, err = m.Capabilities(p)
-	case CostsLinear:
+	case costs == CostsLinear:
 		var l *cost.Linear
 		if l, err = x.fit(f.Model.Name); err == nil {
 			p.Costs = l.Costs(p)

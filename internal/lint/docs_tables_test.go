@@ -102,6 +102,7 @@ var tables = map[string]map[string]string{
 		"| Inception v3, plan by HOPE's times | ms | beside the best single device |":                                                               "bench/session TestHOPEPlan",
 		"| layers | whole, us | on | divided, us | predicted | gain | energy | how, or why not |":                                                   "cmd/nnsoc TestDividedTable",
 		"| strategy | parts | latency, us | energy, uJ | interval of a stream, us |":                                                                "cmd/nnsoc TestIslandsTable",
+		"| column | what it says |":               "runtime/partition/cost TestTableColumns",
 		"| strategy | rule | time |":              text,
 		"| costs | operations | whole segments |": text,
 		"| strategy | who decides | rule |":       text,

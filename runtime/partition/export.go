@@ -84,12 +84,21 @@ func (x *Exported) Files() (map[string][]byte, error) {
 		return nil, err
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	rounded := func(v float64) string { return strconv.FormatFloat(v, 'g', 12, 64) } // what is read again is written as the same
 	operations := [][]string{{"operation", "type", "macs", "device", "time_us", "engine_us", "energy_uj"}}
 	for i, o := range x.Operations {
 		for d, c := range o.Costs {
 			if c != nil {
-				operations = append(operations, []string{strconv.Itoa(i), o.Type, strconv.FormatInt(o.MACs, 10), x.Devices[d].Name, number(c.TimeUS), number(c.EngineUS), number(c.EnergyUJ)})
+				operations = append(operations, []string{strconv.Itoa(i), o.Type, strconv.FormatInt(o.MACs, 10), x.Devices[d].Name, rounded(c.TimeUS), rounded(c.EngineUS), rounded(c.EnergyUJ)})
 			}
+		}
+	}
+	for _, d := range x.Devices { // the rest of a file of costs
+		for _, c := range []struct {
+			kind string
+			cost externalCost
+		}{{"segment", d.Segment}, {"kilobyte", d.Kilobyte}} {
+			operations = append(operations, []string{"", c.kind, "", d.Name, rounded(c.cost.TimeUS), rounded(c.cost.EngineUS), rounded(c.cost.EnergyUJ)})
 		}
 	}
 	segments := [][]string{{"device", "first_operation", "operations", "time_us", "engine_us", "energy_uj"}}

@@ -5,4 +5,5 @@
 //	              memory and on disk
 //	Linear        a line per device and type of operation, fitted to measurements
 //	Capabilities  the CPU's measured costs times the ratios of getCapabilities
+//	Table         rows of a file, measured elsewhere
 package cost

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -23,6 +24,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/internal/cputime"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -71,9 +73,11 @@ at once and write their results where the whole has them. Layers that muLayer an
 A strategy of your own is a program: exec:PROGRAM reads the problem as JSON and writes a
 device per operation; see docs/Strategies.md. With --device cpu:prime,cpu:gold strategies divide it among clusters of
 the CPU's cores, as Pipe-it does, and the stages of a stream overlap. --export DIR writes the problem as data, with
-a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere.`,
+a JSON schema and tables of costs, and --plan FILE compares a plan that was made elsewhere. --costs FILE lets strategies
+plan by costs that were measured elsewhere, as on a phone: a table as operations.csv of --export; what it does not have
+is the simulator's, which the output says. --simulate 0 then leaves it at predictions.`,
 		Example: "  nnsoc partition mobilenet_v1_0.25_128_quant\n  nnsoc partition " + bench.IslandsName + "\n  nnsoc partition " + bench.DividedLayers()[0] + " --divide 3\n  nnsoc partition model.tflite --objective energy --strategies aosp,dp,branch-bound --json\n  nnsoc partition model.tflite --strategies auto --dot | dot -Tsvg > plan.svg\n" +
-			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json\n  nnsoc partition squeezenet_float --device cpu:any",
+			"  nnsoc partition model.tflite --export problem && nnsoc partition model.tflite --strategies auto --plan mine.json\n  nnsoc partition squeezenet_float --device cpu:any\n  nnsoc partition model.tflite --costs phone.tsv --simulate 0",
 		Args:              cli.ExactlyOne,
 		ValidArgsFunction: input.CompleteModel,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runPartition(a, cmd, &f, args[0]) },
@@ -81,13 +85,13 @@ a JSON schema and tables of costs, and --plan FILE compares a plan that was made
 	fl := cmd.Flags()
 	fl.StringVar(&f.objective, "objective", partition.Latency.String(), "what to make small: "+strings.Join(partition.Objectives(), ", ")+", or an expression of "+strings.Join(partition.TermNames(), ", ")+" in us and uJ, as 0.7*latency+0.3*energy")
 	fl.Var(cli.NameList{Names: &f.strategies, Once: true}, "strategies", "strategies to compare (default: all that look for a good plan)")
-	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", "))
+	fl.StringVar(&f.costs, "costs", session.CostsMeasured, "what strategies plan by: "+strings.Join(session.CostSources, ", ")+", or a file with costs that were measured elsewhere")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	f.limits.Add(cmd)
 	f.choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
-	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
+	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only, with 0 all (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
 	fl.StringVar(&f.takes, "takes", "", "file of what engines take under strategy delegate, in the order in which they are asked: lines as 'dsp CONV_2D ADD 0-13' (default: all that they support)")
 	fl.IntVar(&f.divide, "divide", 0, fmt.Sprintf("add strategy divide, which divides so many of the costliest convolutions and fully connected layers over devices where that is predicted to pay (at most %d), and say why", maxDivide))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
@@ -116,8 +120,15 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if formats > 1 {
 		return cli.Usage(fmt.Errorf("--json, --csv, --markdown and --dot contradict each other"))
 	}
-	if cmd.Flags().Changed("simulate") && f.simulate < 1 {
-		return cli.Usage(fmt.Errorf("--simulate %d, want 1 or more", f.simulate))
+	if cmd.Flags().Changed("simulate") {
+		switch {
+		case f.simulate < 0:
+			return cli.Usage(fmt.Errorf("--simulate %d, want 0 or more", f.simulate))
+		case f.simulate == 0 && f.divide > 0:
+			return cli.Usage(errors.New("--simulate 0 with --divide, whose plan runs"))
+		case f.simulate == 0:
+			f.simulate = noRuns
+		}
 	}
 	pref := try.V(machine.ParsePreference(f.preference))
 	objective, expression, err := parseObjective(f.objective)
@@ -127,8 +138,9 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	if err != nil {
 		return cli.Usage(err)
 	}
-	if !slices.Contains(session.CostSources, f.costs) {
-		return cli.Usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(session.CostSources, ", ")))
+	table, err := f.readCosts(objective)
+	if err != nil {
+		return cli.Usage(err)
 	}
 	m := try.V(machine.OpenLive(a, pref))
 	if len(f.devices) > 0 {
@@ -182,7 +194,7 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
 	x.Expression = expression
-	x.Objective, x.Costs, x.share, x.simulate = objective, f.costs, f.share, f.simulate
+	x.Objective, x.Costs, x.Table, x.share, x.simulate = objective, f.costs, table, f.share, f.simulate
 	if objective == partition.FirstResult {
 		x.First()
 	}
@@ -206,6 +218,29 @@ func parseObjective(text string) (partition.Objective, *partition.Expression, er
 	}
 	x, err := partition.ParseExpression(text)
 	return partition.Latency, x, err
+}
+
+// readCosts reads the file of --costs, nil where that names a source.
+func (f *partitionFlags) readCosts(objective partition.Objective) (*cost.Table, error) {
+	if slices.Contains(session.CostSources, f.costs) {
+		return nil, nil
+	}
+	data, err := cli.ReadFile(f.costs, cost.MaxTableBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("no costs %q; there are %s, or a file of costs%s", f.costs, strings.Join(session.CostSources, ", "), spelling.DidYouMean(f.costs, session.CostSources))
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := cost.ReadTable(f.costs, data)
+	switch {
+	case err != nil:
+	case f.divide > 0:
+		err = fmt.Errorf("--divide with costs of a file: %s has none of parts of an operation", f.costs)
+	case objective == partition.FirstResult:
+		err = fmt.Errorf("--objective first-result with costs of a file: %s has none of compiling", f.costs)
+	}
+	return t, err
 }
 
 // maxPlan bounds the bytes of a file of a plan: 65,536 operations with names of 64 bytes.
@@ -265,6 +300,9 @@ func partitionForm(a *cli.App, name string, choice *input.ChoiceFlags) (_ *input
 // simulatedPlans is the default of --simulate for networks of more than session.SmallMACs.
 const simulatedPlans = 3
 
+// noRuns is a number of plans that run: none, all are predicted.
+const noRuns = -1
+
 // order orders strategies: with --share-plans auto begins with the plans of all others, and branch-bound with
 // that of auto as well.
 func order(s partition.Strategy) int {
@@ -281,7 +319,7 @@ func order(s partition.Strategy) int {
 type comparison struct {
 	*session.Planner
 	share    bool // strategies learn of the others' plans
-	simulate int  // plans that run; 0: as many as suits the network's size
+	simulate int  // plans that run; 0: as many as suits the network's size; or noRuns
 	active   activeStrategy
 	progress *cli.Progress
 }
@@ -312,12 +350,15 @@ func (t *activeStrategy) next() string {
 func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ *PartitionReport, err error) {
 	defer try.Catch(&err)
 	p := try.V(x.Problem(f, x.Costs))
-	x.progress.Update("%s: reference", f.Model.Name)
-	try.E(input.Reference(f))
+	none := x.simulate == noRuns
+	if !none {
+		x.progress.Update("%s: reference", f.Model.Name)
+		try.E(input.Reference(f))
+	}
 	r := &PartitionReport{SchemaVersion: cli.SchemaVersion, SoC: x.Phone.Config.SoC.Name, Objective: p.ObjectiveName(), Costs: x.Costs,
-		ModelReport: session.NewModelReport(f.Model), problem: p}
+		ModelReport: session.NewModelReport(f.Model), Coverage: x.Coverage, problem: p}
 	truth := p // by which the optimum is found
-	if x.Costs != session.CostsMeasured {
+	if x.Costs != session.CostsMeasured && !none {
 		truth = try.V(x.Problem(f, session.CostsMeasured))
 		for _, e := range cost.Error(p, &p.Costs, &truth.Costs) {
 			r.Errors = append(r.Errors, costError{e.Device, e.Operations, e.Median, e.Total})
@@ -361,7 +402,9 @@ func (x *comparison) compare(f *input.Form, strategies []partition.Strategy) (_ 
 		try.E(one(s))
 	}
 	x.progress.Part(0, 0)
-	try.E(x.simulateBest(f, r.entries, most))
+	if !none {
+		try.E(x.simulateBest(f, r.entries, most))
+	}
 	best := math.Inf(1)
 	for _, e := range r.entries {
 		best = min(best, e.score)
@@ -416,8 +459,8 @@ func timed(p *partition.Problem, s partition.Strategy) (partition.Plan, time.Dur
 	return plan, took, err
 }
 
-// one plans with a strategy. With most 0 the plan runs; else at most so many plans of branch-bound and auto do, and
-// those of others if they are known.
+// one plans with a strategy. With most 0 the plan runs, with noRuns none; else at most so many plans of branch-bound and auto do,
+// and those of others if they are known.
 func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strategy, most int) (*strategyEntry, error) {
 	if p.Runs = most; most > 0 && !partition.Exact(s) {
 		p.Runs = -1
@@ -446,7 +489,7 @@ func (x *comparison) one(f *input.Form, p *partition.Problem, s partition.Strate
 		e.Devices = append(e.Devices, p.DeviceName(d))
 	}
 	e.note(p)
-	if r := p.Costs.Ran(plan); most > 0 && (r == nil || r.Predicted) {
+	if r := p.Costs.Ran(plan); most == noRuns || most > 0 && (r == nil || r.Predicted) {
 		return e, nil
 	}
 	return e, x.simulated(f, e)

@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
 	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 )
 
 // PartitionReport is the JSON object of partition.
@@ -25,7 +26,8 @@ type PartitionReport struct {
 	SoC        string             `json:"soc"`
 	Objective  string             `json:"objective"`
 	Costs      string             `json:"costs"`
-	Errors     []costError        `json:"cost_errors,omitempty"` // of costs that are not measured
+	Errors     []costError        `json:"cost_errors,omitempty"`   // of costs that are not measured
+	Coverage   []cost.Coverage    `json:"cost_coverage,omitempty"` // of costs of a file: what it has, by device; the rest is simulated
 	Strategies []*strategyEntry   `json:"strategies"`
 	Failed     []failedStrategy   `json:"failed_strategies,omitempty"` // programs that gave no plan
 	Division   *division          `json:"division,omitempty"`
@@ -416,7 +418,9 @@ func (r *PartitionReport) text(out io.Writer) error {
 			simulated++
 		}
 	}
-	if n := len(r.Strategies); simulated < n {
+	if n := len(r.Strategies); simulated == 0 && n > 0 {
+		fmt.Fprintln(out, "no plan ran (--simulate 0): all figures are predicted")
+	} else if simulated < n {
 		fmt.Fprintf(out, "the plans of %d of %d strategies ran, the best by prediction and those of whole devices; gaps of the others are predicted (--simulate runs more)\n", simulated, n)
 	}
 	if line := r.HostLine(); line != "" {
@@ -430,8 +434,15 @@ func (r *PartitionReport) text(out io.Writer) error {
 	for _, f := range r.Failed {
 		fmt.Fprintf(out, "%s: FAILED, no plan: %s\n", f.Name, f.Error)
 	}
+	for i := range r.Coverage {
+		fmt.Fprintln(out, r.Coverage[i].String(r.Costs))
+	}
+	beside := ""
+	if r.Coverage != nil {
+		beside = ", beside the simulator's"
+	}
 	for _, e := range r.Errors {
-		fmt.Fprintf(out, "%s costs of %s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, 100*e.Median, e.Operations, 100*e.Total)
+		fmt.Fprintf(out, "%s costs of %s%s: median error %.1f %% over %d operations, their sum %+.1f %%\n", r.Costs, e.Device, beside, 100*e.Median, e.Operations, 100*e.Total)
 	}
 	return nil
 }
@@ -448,8 +459,14 @@ func (r *PartitionReport) answer(out io.Writer) {
 	if len(r.Strategies) < 2 {
 		return
 	}
-	fmt.Fprintln(out)
-	say := func(format string, args ...any) { fmt.Fprintln(out, cli.Wrap(fmt.Sprintf(format, args...))) }
+	said := false
+	say := func(format string, args ...any) {
+		if !said {
+			fmt.Fprintln(out)
+		}
+		said = true
+		fmt.Fprintln(out, cli.Wrap(fmt.Sprintf(format, args...)))
+	}
 	if d := r.Division; d != nil {
 		say("Dividing pays: %s is %.2f times as good as %s alone, with parts on %s.", d.Strategy, d.Gain, d.Single, strings.Join(d.Devices, ", "))
 	} else if r.ran(true) && r.ran(false) {
