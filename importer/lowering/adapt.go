@@ -149,6 +149,10 @@ func (g *Graph) As(x uint32, t nn.OperandType) uint32 {
 
 // Choose is a boolean as 1 or 0 of another type; NNAPI's CAST accepts no booleans.
 func (g *Graph) Choose(x uint32, t nn.OperandType) uint32 {
+	if !g.ShapeKnown(x) { // SELECT does not broadcast
+		number := func(v float32) uint32 { return g.Like(g.Add(nn.Operand{Type: t}), v) }
+		return g.Host(nn.OpHostSelect, []nn.Operand{{Type: t, Dimensions: g.Operand(x).Dimensions}}, nil, x, number(1), number(0))[0]
+	}
 	o := nn.Operand{Type: t, Dimensions: Held(g.Dims(x))}
 	return g.Emit(nn.OpSelect, o, x, g.Filled(o, 1), g.Filled(o, 0))
 }

@@ -144,6 +144,9 @@ func (g *Graph) Gelu(x uint32, approximate bool) uint32 {
 func (g *Graph) CumSum(x uint32, axis int, exclusive, reverse bool) uint32 {
 	dims := g.Dims(x)
 	n := int(dims[axis])
+	if g.IsEmpty(x) {
+		return x
+	}
 	if g.whole(x) {
 		return g.shiftedSums(x, axis, exclusive, reverse)
 	}

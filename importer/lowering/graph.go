@@ -233,7 +233,8 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 		}
 		o.Outputs = append(o.Outputs, g.Add(x))
 	}
-	v := opspec.View{Operands: g.Sub.Operands}
+	final := g.shapesFinal(in)
+	v := opspec.View{Operands: g.Sub.Operands, Final: final}
 	a, err := v.Bind(&o)
 	if err != nil {
 		g.Refusef("%v", err)
@@ -259,7 +260,7 @@ func (g *Graph) EmitAll(op nn.OperationType, outs []nn.Operand, in ...uint32) []
 			}
 		}
 	}
-	if g.fold(&o) {
+	if final && g.allEmpty(o.Outputs) || g.fold(&o) {
 		return slices.Clone(o.Outputs)
 	}
 	for _, x := range o.Outputs {
@@ -354,13 +355,13 @@ func (g *Graph) ShapeLike(x, y uint32) {
 }
 
 // ShapeKnown reports whether the shape of x is known before execution.
-func (g *Graph) ShapeKnown(x uint32) bool { return g.Operand(x).Known() }
+func (g *Graph) ShapeKnown(x uint32) bool { return g.Operand(x).Known() || g.IsEmpty(x) }
 
 // Dims is the shape of x in the file's terms: empty for a scalar. An unknown
 // shape is refused.
 func (g *Graph) Dims(x uint32) []uint32 {
 	o := g.Operand(x)
-	if !o.Known() {
+	if !g.ShapeKnown(x) {
 		g.Refusef("the shape of %q is known only during execution, here it must be known before", o.Name)
 	}
 	if s, ok := g.Shape[x]; ok {

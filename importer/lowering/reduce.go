@@ -19,6 +19,9 @@ func (g *Graph) KeepDims(op nn.OperationType, keep bool) uint32 {
 
 // Reduce reduces x along axes; a scalar is unchanged.
 func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int64, keep bool) uint32 {
+	if !g.ShapeKnown(x) {
+		return g.reduceOpen(op, out, x, list, keep)
+	}
 	dims := g.Dims(x)
 	reduced := make([]bool, len(dims))
 	for _, a := range list {
@@ -58,6 +61,23 @@ func (g *Graph) Reduce(op nn.OperationType, out nn.Operand, x uint32, list []int
 	y := g.Emit(op, out, x, g.Int32Tensor(axes...), g.KeepDims(op, keep))
 	if len(shape) == 0 {
 		g.SetShape(y, shape)
+	}
+	return y
+}
+
+// reduceOpen reduces a tensor whose shape only an execution knows, integers up to 2^24.
+func (g *Graph) reduceOpen(op nn.OperationType, out nn.Operand, x uint32, list []int64, keep bool) uint32 {
+	rank := g.Rank(g.Unmerged(x))
+	var axes []int64
+	for _, a := range list {
+		if at := int64(g.Axis(a, rank)); !slices.Contains(axes, at) {
+			axes = append(axes, at)
+		}
+	}
+	y := g.Emit(op, out, x, g.Int32Tensor(axes...), g.KeepDims(op, keep))
+	if len(axes) == rank && !keep {
+		g.Operand(y).Dimensions = []uint32{1}
+		g.SetShape(y, nil)
 	}
 	return y
 }

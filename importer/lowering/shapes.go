@@ -11,8 +11,11 @@ import (
 // Reshape is x with another shape of the file.
 func (g *Graph) Reshape(x uint32, shape []uint32) uint32 {
 	o := *g.Operand(x)
-	if o.Known() && slices.Equal(g.Dims(x), shape) {
+	switch {
+	case g.ShapeKnown(x) && slices.Equal(g.Dims(x), shape):
 		return x
+	case g.IsEmpty(x):
+		return g.Empty(o, shape)
 	}
 	y := g.Emit(nn.OpReshape, o, x, g.Int32Tensor(Signed(Held(shape))...))
 	g.SetShape(y, shape)
@@ -135,17 +138,16 @@ func (g *Graph) TileAny(x uint32, multiples []int64) uint32 {
 // Transpose permutes the dimensions of x. Dimensions that stay together are
 // moved as one, so that NNAPI's four are enough for most permutations of more.
 func (g *Graph) Transpose(x uint32, perm ...int) uint32 {
-	dims := g.Dims(x)
-	if len(perm) != len(dims) {
-		g.Failf("%d axes for rank %d", len(perm), len(dims))
+	rank := g.Rank(x)
+	if len(perm) != rank {
+		g.Failf("%d axes for rank %d", len(perm), rank)
 	}
-	out := make([]uint32, len(perm))
 	seen := make([]bool, len(perm))
 	for i, p := range perm {
-		if p = g.Axis(int64(p), len(dims)); seen[p] {
+		if p = g.Axis(int64(p), rank); seen[p] {
 			g.Failf("axis %d is permuted twice", p)
 		}
-		perm[i], seen[p], out[i] = p, true, dims[p]
+		perm[i], seen[p] = p, true
 	}
 	if slices.IsSorted(perm) {
 		return x
@@ -156,6 +158,10 @@ func (g *Graph) Transpose(x uint32, perm ...int) uint32 {
 			list[i] = int64(p)
 		}
 		return g.Emit(nn.OpTranspose, *g.Operand(x), x, g.Int32Tensor(list...))
+	}
+	dims, out := g.Dims(x), make([]uint32, len(perm))
+	for i, p := range perm {
+		out[i] = dims[p]
 	}
 	merged, order := mergeAxes(dims, perm)
 	if len(merged) > 4 {

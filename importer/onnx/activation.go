@@ -159,8 +159,10 @@ func leakyRelu(c *conversion) {
 
 // prelu broadcasts its slopes from the back, as NNAPI's does.
 func prelu(c *conversion) {
-	if shape, slopes := c.shape(c.v(0)), c.shape(c.v(1)); c.opset < 7 && len(slopes) == 1 && len(shape) > 1 && slopes[0] == shape[1] {
-		c.in[1] = c.valueOf(c.alongChannels(c.x(1), false, len(shape)))
+	if c.opset < 7 {
+		if shape, slopes := c.shape(c.v(0)), c.shape(c.v(1)); len(slopes) == 1 && len(shape) > 1 && slopes[0] == shape[1] {
+			c.in[1] = c.valueOf(c.alongChannels(c.x(1), false, len(shape)))
+		}
 	}
 	s := c.commonLayout(real, 0, 1)
 	x := c.asReals(s.x[0])
@@ -265,7 +267,6 @@ func softmax(op nn.OperationType) func(*conversion) {
 		t, integers := c.quantizable(false, 0)
 		integers = integers && op == nn.OpSoftmax
 		v := c.v(0)
-		shape := c.shape(v)
 		kind, out := real, nn.Operand{}
 		if integers {
 			kind, out = quant, t.Operand
@@ -284,6 +285,11 @@ func softmax(op nn.OperationType) func(*conversion) {
 			x = c.asReals(c.number(x))
 			out = nn.Operand{Type: c.Operand(x).Type}
 		}
+		if c.isOpen(v) {
+			give(c.softmaxOpen(op, out, x))
+			return
+		}
+		shape := c.shape(v)
 		if len(shape) == 0 {
 			give(c.filled(*c.Operand(x), shape, map[nn.OperationType]float32{nn.OpSoftmax: 1}[op]))
 			return
@@ -306,6 +312,15 @@ func softmax(op nn.OperationType) func(*conversion) {
 			give(c.Reshape(c.Emit(op, out, c.reshaped(x, flat), beta, c.Int32Scalar(1)), shape))
 		}
 	}
+}
+
+// softmaxOpen is a softmax along the last axis of a tensor whose shape only an execution knows.
+func (c *conversion) softmaxOpen(op nn.OperationType, out nn.Operand, x uint32) uint32 {
+	rank := c.Rank(c.Unmerged(x))
+	if axis := c.Axis(c.int("axis", map[bool]int64{true: -1, false: 1}[c.opset >= 13]), rank); axis != rank-1 {
+		c.Refusef("it is along axis %d of %d of a shape that is known only during execution, the last one is supported", axis, rank)
+	}
+	return c.Emit(op, out, x, c.ScalarLike(x, 1), c.Int32Scalar(-1))
 }
 
 // hardmax is 1 at the first of the greatest elements, 0 elsewhere.

@@ -34,7 +34,7 @@ var hostForms = map[string]hostForm{
 	"BitwiseOr":         {op: nn.OpHostBitwiseOr, inputs: 2, results: broadcastResults},
 	"BitwiseXor":        {op: nn.OpHostBitwiseXor, inputs: 2, results: broadcastResults},
 	"BitwiseNot":        {op: nn.OpHostBitwiseNot, inputs: 1, results: sameResults},
-	"Reshape":           {op: nn.OpHostReshape, inputs: 2, attributes: attributeInts("allowzero", 0), results: func(c *conversion) []nn.Operand { return c.ranked(c.length(1)) }},
+	"Reshape":           {op: nn.OpHostReshape, inputs: 2, attributes: attributeInts("allowzero", 0), results: reshapeResults},
 	"Shape": {op: nn.OpHostShape, inputs: 1, attributes: shapeBounds, results: func(c *conversion) []nn.Operand {
 		b := shapeBounds(c)
 		return []nn.Operand{open(nn.TensorInt32, int(b[1]-b[0]))}
@@ -46,6 +46,7 @@ var hostForms = map[string]hostForm{
 	"Range":           {op: nn.OpHostRange, inputs: 3, results: func(c *conversion) []nn.Operand { return c.ranked(1) }},
 	"ConstantOfShape": {op: nn.OpHostFill, inputs: 1, operands: fillOperands, results: filledResults},
 	"Tile":            {op: nn.OpHostTile, inputs: 2, results: sameRank},
+	"Flatten":         {op: nn.OpHostReshape, inputs: 1, operands: flatOperands, attributes: fixed(0), results: func(c *conversion) []nn.Operand { return c.ranked(2) }},
 	"Squeeze":         {op: nn.OpHostSqueeze, inputs: 1, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - c.length(1)) }},
 	"Unsqueeze":       {op: nn.OpHostUnsqueeze, inputs: 2, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) + c.length(1)) }},
 	"Gather":          {op: nn.OpHostGather, inputs: 2, attributes: gatherAttributes, results: func(c *conversion) []nn.Operand { return c.ranked(c.Rank(c.hostData(0)) - 1 + c.Rank(c.hostData(1))) }},
@@ -70,9 +71,46 @@ var hostForms = map[string]hostForm{
 	}},
 	"RoiAlign":        {op: nn.OpHostRoiAlign, inputs: 3, operands: roiOperands, attributes: roiAttributes, results: roiResults},
 	"TfIdfVectorizer": {op: nn.OpHostCountSequences, inputs: 1, operands: ngramOperands, attributes: ngramAttributes, results: ngramResults},
-	"Split":           {op: nn.OpHostSplit, inputs: 2, attributes: attributeInts("axis", 0), results: splitResults},
+	"Split":           {op: nn.OpHostSplit, inputs: 1, operands: splitOperands, attributes: attributeInts("axis", 0), results: splitResults},
 	"Resize":          {op: nn.OpHostResize, inputs: 1, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
 	"Upsample":        {op: nn.OpHostResize, inputs: 2, operands: resizeOperands, attributes: resizeAttributes, results: sameRank},
+}
+
+// reshapeResults is the tensor with the dimensions that the new shape states.
+func reshapeResults(c *conversion) []nn.Operand {
+	outs := c.ranked(c.length(1))
+	if list, ok := c.Ints(c.real(c.v(1), false)); ok && len(list) == len(outs[0].Dimensions) {
+		for i, d := range list {
+			if d > 0 && d <= nn.MaxElements {
+				outs[0].Dimensions[i] = uint32(d)
+			}
+		}
+	}
+	return outs
+}
+
+// flatOperands are a tensor and its shape as a matrix: one of the dimensions in front of the axis and behind it is inferred.
+func flatOperands(c *conversion) []uint32 {
+	x := c.hostData(0)
+	rank := c.Rank(x)
+	axis := c.int("axis", 1)
+	if axis < 0 {
+		axis += int64(rank)
+	}
+	if axis < 0 || axis > int64(rank) {
+		c.Failf("axis %d of rank %d", axis, rank)
+	}
+	dims := c.Operand(x).Dimensions
+	switch front, back := nn.Elements(dims[:axis]), nn.Elements(dims[axis:]); {
+	case front > 0:
+		return []uint32{x, c.Int32Tensor(front, -1)}
+	case back > 0:
+		return []uint32{x, c.Int32Tensor(-1, back)}
+	case axis == 1:
+		return []uint32{x, c.Int32Tensor(0, -1)}
+	}
+	c.Refusef("its axis %d has dimensions in front and behind that are known only during execution", axis)
+	return nil
 }
 
 // bitcastResults is a result like input 0 in another type of as many bits, which NNAPI must hold in as many.
@@ -418,6 +456,23 @@ func oneHotResults(c *conversion) []nn.Operand {
 	values := *c.Operand(c.hostData(2))
 	values.Dimensions = o.Dimensions
 	return []nn.Operand{values}
+}
+
+// splitOperands are the tensor and the sizes of its parts: equal ones where the node does not state them.
+func splitOperands(c *conversion) []uint32 {
+	x := c.hostData(0)
+	if c.has(1) {
+		return []uint32{x, c.hostInput(1)}
+	}
+	sizes := c.ints("split")
+	length := int64(c.Operand(x).Dimensions[c.Axis(c.int("axis", 0), c.Rank(x))])
+	if sizes == nil && length == 0 {
+		c.Refusef("the dimension that it divides is known only during execution")
+	}
+	if sizes == nil {
+		sizes = equalParts(length, int64(len(c.node.Outputs)))
+	}
+	return []uint32{x, c.Int32Tensor(sizes...)}
 }
 
 func splitResults(c *conversion) (outs []nn.Operand) {

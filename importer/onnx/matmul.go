@@ -18,8 +18,11 @@ var matmulOperators = []operator{
 // fully is a product with weights [outputs, inputs] that each row of x meets, by
 // FULLY_CONNECTED.
 func (c *conversion) fully(x, w, bias uint32, out nn.Operand, act int64) uint32 {
-	shape := slices.Clone(c.Dims(x))
 	weights := c.Dims(w)
+	if !c.ShapeKnown(x) && c.Rank(x) == 2 && c.Operand(w).Channel == nil { // as many rows as an execution has
+		return c.Emit(nn.OpFullyConnected, out, x, w, bias, c.Int32Scalar(act))
+	}
+	shape := slices.Clone(c.Dims(x))
 	if len(shape) == 0 || shape[len(shape)-1] != weights[1] {
 		c.Failf("shape %v with weights %v", shape, weights)
 	}
@@ -58,9 +61,9 @@ func (c *conversion) matmul(a uint32, b *value, integers bool, t target, bias ui
 			a, w = c.As(a, nn.TensorFloat32), c.As(w, nn.TensorFloat32)
 		}
 	}
-	da, dw := c.Dims(a), c.Dims(w)
-	if len(da) == 0 || len(dw) == 0 {
-		c.Failf("shapes %v and %v", da, dw)
+	dw := c.Dims(w)
+	if c.Rank(a) == 0 || len(dw) == 0 {
+		c.Failf("shapes of rank %d and %d", c.Rank(a), len(dw))
 	}
 	if len(dw) == 2 && (c.IsConst(w) || integers) {
 		weights := c.transposed(w, []int{1, 0})
@@ -69,6 +72,7 @@ func (c *conversion) matmul(a uint32, b *value, integers bool, t target, bias ui
 		}
 		return c.fully(a, weights, bias, out, t.activation)
 	}
+	da := c.Dims(a)
 	rowOnly, columnOnly := len(da) == 1, len(dw) == 1
 	if rowOnly {
 		a = c.reshaped(a, []uint32{1, da[0]})

@@ -30,7 +30,7 @@ var reduceOperators = []operator{
 // reducedAxes are the axes of a reduction; ok is false where there are none and none means
 // that nothing is reduced.
 func (c *conversion) reducedAxes() (list []int64, ok bool) {
-	rank := len(c.shape(c.v(0)))
+	rank := c.rank(c.v(0))
 	list = c.axes(1)
 	if len(list) == 0 {
 		if c.flag("noop_with_empty_axes", 0) {
@@ -82,7 +82,7 @@ func (c *conversion) reducing(keep bool) (by func(op nn.OperationType, x uint32,
 // other reductions only those over all of height and width read an image, with a result in the file's order.
 func (c *conversion) placed(axes []int64, keep bool) (form int, placed []int64) {
 	v := c.v(0)
-	rank := len(c.shape(v))
+	rank := c.rank(v)
 	plain := v.has(real) || v.has(quant)
 	if plain || rank != 4 {
 		return real, axes
@@ -186,23 +186,34 @@ func composed(whole bool, f func(c *conversion, x uint32, sum reducer) uint32) f
 func argument(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x := c.x(0)
-		shape := c.Dims(x)
-		axis := c.Axis(c.int("axis", 0), len(shape))
+		axis := c.Axis(c.int("axis", 0), c.Rank(x))
 		last := c.flag("select_last_index", 0)
 		if last {
 			x = c.Reverse(x, axis)
 		}
 		y := c.Argument(op, nn.Operand{Type: nn.TensorInt32}, x, axis)
 		if last {
-			y = c.Binary(nn.OpSub, c.BroadcastTo(c.Int32Tensor(int64(shape[axis])-1), c.Dims(y)), y)
+			y = c.Binary(nn.OpSub, c.BroadcastTo(c.Int32Tensor(int64(c.Dims(x)[axis])-1), c.Dims(y)), y)
 		}
-		if c.flag("keepdims", 1) {
-			kept := slices.Clone(shape)
-			kept[axis] = 1
-			y = c.Reshape(y, kept)
-		}
-		c.define(0, y)
+		c.define(0, c.kept(x, y, axis))
 	}
+}
+
+// kept is y with one element along an axis of x that a reduction took away, if the node keeps dimensions.
+func (c *conversion) kept(x, y uint32, axis int) uint32 {
+	switch {
+	case !c.flag("keepdims", 1):
+		return y
+	case !c.ShapeKnown(x):
+		out := nn.Operand{Type: c.Operand(y).Type, Dimensions: slices.Insert(slices.Clone(c.Operand(y).Dimensions), axis, 1)}
+		if c.Rank(x) == 1 {
+			return y // one element, however many it was chosen from
+		}
+		return c.Host(nn.OpHostUnsqueeze, []nn.Operand{out}, nil, y, c.Int32Tensor(int64(axis)))[0]
+	}
+	shape := slices.Clone(c.Dims(x))
+	shape[axis] = 1
+	return c.Reshape(y, shape)
 }
 
 // opposite has the reverse order of x: -x, of integers -1 - x, which all of them have.
@@ -222,8 +233,15 @@ func topK(c *conversion) {
 	if c.has(1) {
 		k = c.one(1)
 	}
-	if k < 1 || k > int64(shape[axis]) {
+	switch {
+	case k < 0 || k > int64(shape[axis]):
 		c.Failf("the %d greatest of %d", k, shape[axis])
+	case k == 0 || c.IsEmpty(x):
+		kept := slices.Clone(shape)
+		kept[axis] = uint32(k)
+		c.define(0, c.Empty(*c.Operand(c.x(0)), kept))
+		c.define(1, c.Empty(nn.Operand{Type: nn.TensorInt32}, kept))
+		return
 	}
 	least := !c.flag("largest", 1)
 	if least {
@@ -316,7 +334,7 @@ func batchNorm(c *conversion) {
 	}
 	x, form := c.operand()
 	x = c.asReals(x)
-	rank := len(c.shape(c.v(0)))
+	rank := c.rank(c.v(0))
 	along := func(y uint32) uint32 {
 		return c.alongChannels(c.As(y, c.Operand(x).Type), isImage(form), rank)
 	}
@@ -369,6 +387,10 @@ func (c *conversion) standardized(x uint32, axes []int64, epsilon float32) (y, m
 // layerNorm standardizes all dimensions from an axis on, as one of a matrix.
 func layerNorm(c *conversion) {
 	x := c.reals(0)
+	if c.isOpen(c.v(0)) {
+		c.layerNormOpen(x)
+		return
+	}
 	shape := c.Dims(x)
 	axis := c.Axis(c.int("axis", -1), len(shape))
 	rows := c.reshaped(x, []uint32{uint32(nn.Elements(shape[:axis])), uint32(nn.Elements(shape[axis:]))})
@@ -394,6 +416,25 @@ func layerNorm(c *conversion) {
 	for k, extra := range []uint32{1: mean, 2: inverse} {
 		if k > 0 && c.isRead(k) {
 			c.define(k, c.Reshape(extra, one))
+		}
+	}
+}
+
+// layerNormOpen standardizes the dimensions from an axis on of a tensor whose shape only an execution knows.
+func (c *conversion) layerNormOpen(x uint32) {
+	rank := c.Rank(c.Unmerged(x))
+	var axes []int64
+	for a := c.Axis(c.int("axis", -1), rank); a < rank; a++ {
+		axes = append(axes, int64(a))
+	}
+	y, mean, inverse := c.standardized(x, axes, c.float("epsilon", 1e-5))
+	y = c.Binary(nn.OpMul, y, c.As(c.reals(1), c.Operand(y).Type))
+	if c.has(2) {
+		y = c.Binary(nn.OpAdd, y, c.As(c.reals(2), c.Operand(y).Type))
+	}
+	for k, z := range []uint32{y, mean, inverse} {
+		if k == 0 || c.isRead(k) {
+			c.define(k, z)
 		}
 	}
 }

@@ -192,12 +192,3 @@ func (g *graph) floatsOf(x uint32) ([]float32, bool) {
 	}
 	return nil, false
 }
-
-// Dims is the shape of x in the file, also of a list without elements, which NNAPI has no
-// tensor for.
-func (g *graph) Dims(x uint32) []uint32 {
-	if s, ok := g.Shape[x]; ok {
-		return s
-	}
-	return g.Graph.Dims(x)
-}

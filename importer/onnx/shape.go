@@ -22,7 +22,7 @@ var shapeOperators = []operator{
 	{name: "Pad", inputs: [2]int{1, 4}, convert: pad},
 	{name: "Identity", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.bind(0, c.v(0)) }},
 	{name: "Shape", inputs: [2]int{1, 1}, convert: shapeOperator},
-	{name: "Size", inputs: [2]int{1, 1}, convert: func(c *conversion) { c.defineInts(nil, nn.Elements(c.shape(c.v(0)))) }},
+	{name: "Size", inputs: [2]int{1, 1}, convert: size},
 	{name: "Constant", inputs: [2]int{0, 0}, convert: constant},
 	{name: "ConstantOfShape", inputs: [2]int{1, 1}, convert: constantOfShape},
 	{name: "Range", inputs: [2]int{3, 3}, convert: rangeOperator},
@@ -74,11 +74,14 @@ func reshape(c *conversion) {
 			c.Failf("new shape %v is too large", list)
 		}
 	}
-	if open >= 0 && rest > 0 {
+	switch {
+	case open >= 0 && rest > 0:
 		list[open] = n / rest
 		rest *= list[open]
+	case open >= 0: // no elements, whatever it is
+		list[open] = 0
 	}
-	if rest != n || n == 0 {
+	if rest != n {
 		c.Failf("new shape %v for %d elements", list, n)
 	}
 	c.defineShaped(c.Unsigned(list))
@@ -155,7 +158,7 @@ func unsqueeze(c *conversion) {
 // order already, or counts as such.
 func transpose(c *conversion) {
 	v := c.v(0)
-	rank := len(c.shape(v))
+	rank := c.rank(v)
 	perm := make([]int, rank)
 	for i := range perm {
 		perm[i] = rank - 1 - i
@@ -211,17 +214,20 @@ func concat(c *conversion) {
 	if integers {
 		kind, out = quant, t.Operand
 	}
-	rank := len(c.shape(c.in[0]))
+	rank, open := c.rank(c.in[0]), false
 	for k, v := range c.in {
-		if len(c.shape(v)) != rank {
-			c.Failf("input %d has rank %d, input 0 %d", k, len(c.shape(v)), rank)
+		if c.rank(v) != rank {
+			c.Failf("input %d has rank %d, input 0 %d", k, c.rank(v), rank)
 		}
 		image = image || !v.has(real) && !v.has(quant)
+		open = open || c.isOpen(v)
 	}
+	image = image && !open // which needs the shapes
+	axis := c.Axis(c.int("axis", 1), rank)
 	var list []uint32
 	for _, v := range c.in {
 		x := c.form(v, kind, image)
-		if slices.Contains(c.shape(v), 0) {
+		if !c.isOpen(v) && slices.Contains(c.shape(v), 0) {
 			continue
 		}
 		if integers {
@@ -230,13 +236,17 @@ func concat(c *conversion) {
 		list = append(list, c.narrow(x))
 	}
 	if len(list) == 0 {
-		c.Refusef("the result is empty")
+		joined := slices.Clone(c.shape(c.in[0]))
+		for _, v := range c.in[1:] {
+			joined[axis] += c.shape(v)[axis]
+		}
+		c.define(0, c.Empty(*c.Operand(c.form(c.in[0], kind, image)), joined))
+		return
 	}
 	if !integers {
 		out = *c.Operand(list[0])
 	}
 	form := kind
-	axis := c.Axis(c.int("axis", 1), rank)
 	if image {
 		form = kind + 1
 	}
@@ -257,6 +267,18 @@ func concat(c *conversion) {
 func expand(c *conversion) {
 	x, form := c.moved(true)
 	c.defineMoved(0, c.BroadcastTo(x, c.Broadcast(c.Dims(x), c.Unsigned(c.list(1)))), form)
+}
+
+// size is the number of elements, the product of the shape where only an execution knows it.
+func size(c *conversion) {
+	v := c.v(0)
+	if !c.isOpen(v) {
+		c.defineInts(nil, nn.Elements(c.shape(v)))
+		return
+	}
+	rank := c.rank(v)
+	dims := c.Host(nn.OpHostShape, []nn.Operand{open(nn.TensorInt32, rank)}, []int64{0, int64(rank)}, c.hostData(0))[0]
+	c.define(0, c.Reduce(nn.OpReduceProd, *c.Operand(dims), dims, []int64{0}, false))
 }
 
 func shapeOperator(c *conversion) {

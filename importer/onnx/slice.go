@@ -61,7 +61,7 @@ func slice(c *conversion) {
 		axis := c.Axis(a, len(shape))
 		w := c.Bound(starts[i], ends[i], steps[i], int64(shape[axis]), false, false, false)
 		if w.Count <= 0 {
-			c.defineEmpty(shape, axis)
+			c.defineEmpty(0, shape, axis)
 			return
 		}
 		walks[axisOf(axis, form, len(shape))] = w
@@ -73,16 +73,11 @@ func slice(c *conversion) {
 	c.defineMoved(0, c.Along(x, walks), form)
 }
 
-// defineEmpty is a list without elements, which shapes and axes may be; NNAPI has no tensor
-// for it, so that only the import reads it.
-func (c *conversion) defineEmpty(shape []uint32, axis int) {
-	o := *c.Operand(c.real(c.v(0), false))
+// defineEmpty makes output k a tensor like input 0 of a shape, without elements along an axis.
+func (c *conversion) defineEmpty(k int, shape []uint32, axis int) {
 	out := slices.Clone(shape)
 	out[axis] = 0
-	o.Name, o.Lifetime, o.Data, o.Dimensions = "", nn.ConstantCopy, []byte{}, lowering.Held(out)
-	x := c.Add(o)
-	c.Shape[x] = out
-	c.define(0, x)
+	c.define(k, c.Empty(*c.Operand(c.real(c.v(0), false)), out))
 }
 
 // constantWalk slices a constant list, also one with elements beyond 32 bits.
@@ -114,10 +109,7 @@ func split(c *conversion) {
 	}
 	n := int64(len(c.node.Outputs))
 	if sizes == nil {
-		each := (int64(shape[axis]) + n - 1) / n
-		for i := range n {
-			sizes = append(sizes, max(min(each, int64(shape[axis])-i*each), 0))
-		}
+		sizes = equalParts(int64(shape[axis]), n)
 	}
 	if int64(len(sizes)) != n {
 		c.Failf("%d sizes for %d outputs", len(sizes), n)
@@ -145,15 +137,22 @@ func split(c *conversion) {
 			c.Failf("parts of %v elements, dimension %d has %d", sizes, axis, shape[axis])
 		}
 		if s == 0 {
-			if c.isRead(k) {
-				c.Refusef("part %d is empty", k)
-			}
+			c.defineEmpty(k, shape, axis)
 			continue
 		}
 		size[at] = s
 		c.defineMoved(k, c.Slice(x, slices.Clone(begin), slices.Clone(size)), form)
 		begin[at] += s
 	}
+}
+
+// equalParts are the sizes of n parts of a length, of which the last may be less.
+func equalParts(length, n int64) (sizes []int64) {
+	each := (length + n - 1) / n
+	for i := range n {
+		sizes = append(sizes, max(min(each, length-i*each), 0))
+	}
+	return sizes
 }
 
 // splittable reports whether NNAPI's SPLIT accepts the type.
@@ -181,7 +180,8 @@ func compress(c *conversion) {
 		}
 	}
 	if len(list) == 0 {
-		c.Refusef("the result is empty")
+		c.define(0, c.Empty(*c.Operand(x), slices.Concat(c.Dims(x)[:axis], []uint32{0}, c.Dims(x)[axis+1:])))
+		return
 	}
 	if last := list[len(list)-1]; last >= int64(c.Dims(x)[axis]) {
 		c.Failf("entry %d of %d", last, c.Dims(x)[axis])
@@ -365,6 +365,9 @@ func representable(o nn.Operand, v float32) bool {
 
 // cropped applies negative paddings, and sets them to zero.
 func (c *conversion) cropped(x uint32, pads [][2]int64) uint32 {
+	if !slices.ContainsFunc(pads, func(p [2]int64) bool { return min(p[0], p[1]) < 0 }) {
+		return x
+	}
 	dims := c.Dims(x)
 	begin, size := make([]int64, len(dims)), lowering.Signed(dims)
 	for i := range pads {

@@ -370,7 +370,7 @@ func TestOracleRuntimeStrange(t *testing.T) {
 	oracle.Need(t, "node")
 	needRuntime(t)
 	var subjects []*subject
-	strange := slices.Concat(strange, signalNetworks, hostNetworks, cropNetworks())
+	strange := slices.Concat(strange, signalNetworks, hostNetworks, cropNetworks(), openNetworks())
 	for seed, c := range strange {
 		n := newNetwork(uint64(seed))
 		n.opset = c.opset

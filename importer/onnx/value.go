@@ -181,6 +181,24 @@ func (g *graph) shape(v *value) []uint32 {
 	return g.shapeOfImage(g.Dims(x), v.rank)
 }
 
+// rank is the number of dimensions of a value in the file, whose lengths may be known only during execution.
+func (g *graph) rank(v *value) int {
+	g.tensor(v)
+	for _, form := range []int{real, quant} {
+		if v.has(form) {
+			return g.Rank(v.forms[form])
+		}
+	}
+	return v.rank
+}
+
+// isOpen reports whether dimensions of a value are known only during execution.
+func (g *graph) isOpen(v *value) bool {
+	g.tensor(v)
+	x := v.forms[slices.IndexFunc(v.forms[:], func(x uint32) bool { return x != none })]
+	return !g.ShapeKnown(x)
+}
+
 func (g *graph) shapeOfImage(d []uint32, rank int) []uint32 {
 	if rank == 3 {
 		return []uint32{d[0], d[3], d[2]}
@@ -199,6 +217,9 @@ func imageAxis(axis, rank int) int {
 // transposed permutes dimensions: of a constant now, of a tensor with one element along all moved axes by a new shape.
 func (g *graph) transposed(x uint32, perm []int) uint32 {
 	o := g.Operand(x)
+	if !g.ShapeKnown(x) {
+		return g.Transpose(x, slices.Clone(perm)...)
+	}
 	dims := g.Dims(x)
 	if len(dims) != len(perm) {
 		g.Failf("%d axes for shape %v", len(perm), dims)
@@ -216,6 +237,8 @@ func (g *graph) transposed(x uint32, perm []int) uint32 {
 		}
 	}
 	switch {
+	case g.IsEmpty(x):
+		return g.Empty(*o, out)
 	case o.IsConst() && g.Wide[x] == nil:
 		return g.transposedConstant(x, perm, out)
 	case !moved:
@@ -270,6 +293,9 @@ func (g *graph) reshaped(x uint32, shape []uint32) uint32 {
 	if o := *g.Operand(x); o.IsConst() {
 		if nn.Elements(shape) != nn.Elements(g.Dims(x)) {
 			g.Failf("shape %v for a constant of shape %v", shape, g.Dims(x))
+		}
+		if g.IsEmpty(x) {
+			return g.Empty(o, shape)
 		}
 		if o.Channel != nil {
 			return g.reshapedChannels(o, x, shape)
@@ -326,22 +352,14 @@ func (c *conversion) commonLayout(kind int, ks ...int) same {
 		}
 	}
 	for _, k := range ks {
-		s.image = s.image && len(c.shape(c.v(k))) <= s.rank
+		s.image = s.image && !c.isOpen(c.v(k)) && len(c.shape(c.v(k))) <= s.rank
 	}
 	for _, k := range ks {
-		v := c.v(k)
-		shape := c.shape(v)
-		var x uint32
-		switch {
-		case !s.image:
+		x := none
+		if v := c.v(k); s.image {
+			x = c.asImage(v, kind, s.rank)
+		} else {
 			x = c.form(v, kind, false)
-		case len(shape) == s.rank:
-			x = c.form(v, kind, true)
-		case nn.Elements(shape) == 1:
-			x = c.reshaped(c.form(v, kind, false), []uint32{1})
-		default:
-			full := append(slices.Repeat([]uint32{1}, s.rank-len(shape)), shape...)
-			x = c.imageOf(c.reshaped(c.form(v, kind, false), full))
 		}
 		if kind == real {
 			x = c.number(c.narrow(x))
@@ -352,6 +370,19 @@ func (c *conversion) commonLayout(kind int, ks ...int) same {
 		s.x[0], s.x[1] = c.Aligned(s.x[0], s.x[1])
 	}
 	return s
+}
+
+// asImage is a value with channels last beside images of a rank, to which it broadcasts.
+func (c *conversion) asImage(v *value, kind, rank int) uint32 {
+	shape := c.shape(v)
+	switch {
+	case len(shape) == rank:
+		return c.form(v, kind, true)
+	case nn.Elements(shape) == 1:
+		return c.reshaped(c.form(v, kind, false), []uint32{1})
+	}
+	full := append(slices.Repeat([]uint32{1}, rank-len(shape)), shape...)
+	return c.imageOf(c.reshaped(c.form(v, kind, false), full))
 }
 
 // convert converts all operands to an 8-bit type.

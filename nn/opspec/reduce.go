@@ -66,7 +66,9 @@ var (
 // reduced is a step for each element that goes into a result.
 var reduced = WorkRule{Float: 1, Quant: 2, Per: inputElements}
 
-// Mean is a MEAN or another reduction over some axes.
+// Mean is a MEAN or another reduction over some axes. Without elements to reduce, as an execution may have it, the result
+// is what the reduction begins with: 0 for a sum, 1 for a product, the least number for a maximum, no number for a mean of
+// reals.
 type Mean struct {
 	Input, Output uint32 // operand indexes
 	Type          nn.OperandType
@@ -113,8 +115,8 @@ func readMean(a *Args) (Mean, error) {
 	if len(m.Dims) == 0 {
 		m.Dims = append(m.Dims, 1)
 	}
-	if m.Count == 0 {
-		return m, a.errorf("input", "shape %v has nothing to reduce", m.In)
+	if m.Count == 0 && a.Op.Type == nn.OpMean && m.Type != nn.TensorFloat32 && m.Type != nn.TensorFloat16 {
+		return m, a.errorf("input", "shape %v has nothing to average, and integers have no value for it", m.In)
 	}
 	return m, nil
 }
