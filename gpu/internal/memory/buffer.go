@@ -58,7 +58,8 @@ func (d *descriptor) address(index, off, soff uint64, n int) (uint64, bool) {
 	return d.base + soff + (index/d.inner*d.stride+off&^3)*d.inner + index%d.inner*4 + off&3, ok
 }
 
-// execBuffer: addresses are from a descriptor. Loads from outside the buffer return 0, stores to there are dropped.
+// execBuffer: addresses are from a descriptor. Loads from outside the buffer return 0, stores to there
+// are dropped.
 func execBuffer(w *state.Wave, u *state.Op) {
 	mask := w.Exec()
 	if mask == 0 {
@@ -103,28 +104,47 @@ func execBuffer(w *state.Wave, u *state.Op) {
 		if voff != nil {
 			off += uint64(voff[l])
 		}
-		addr, ok := d.address(index, off&0xFFFFFFFF, soff, op.Size)
-		switch {
-		case !ok:
-			outside(w, u, op, l)
-			w.Machine.Addr[l] = d.base
-		case state.InScratch(addr):
-			if !scratchByAddress(w, u, op, l, addr) {
-				return
-			}
-		case d.swizzle:
-			w.Fail(fmt.Errorf("a swizzled buffer outside scratch is not modelled"))
+		if !d.access(w, u, op, l, index, off&0xFFFFFFFF, soff) {
 			return
-		default:
-			b := w.Machine.Bytes(addr, op.Size, op.Store || op.Atomic != nil)
-			if b == nil {
-				badAccess(w, l, op, addr)
-				return
-			}
-			w.Machine.Addr[l] = addr
-			access(w, u, op, 1<<l, b, addr)
 		}
 	}
+}
+
+// access does the access of lane l to byte off of record index and reports whether it could. Of several dwords each is
+// checked on its own.
+func (d *descriptor) access(w *state.Wave, u *state.Op, op *state.Access, l int, index, off, soff uint64) bool {
+	addr, ok := d.address(index, off, soff, op.Size)
+	switch {
+	case !ok && op.PlainDwords() && op.Size > 4:
+		one, dword := *op, *u
+		one.Size = 4
+		for range op.Size / 4 {
+			if !d.access(w, &dword, &one, l, index, off, soff) {
+				return false
+			}
+			off += 4
+			dword.Dst += uint32(w.Lanes)
+			dword.B += uint32(w.Lanes)
+		}
+		w.Machine.Addr[l] = d.base
+	case !ok:
+		outside(w, u, op, l)
+		w.Machine.Addr[l] = d.base
+	case state.InScratch(addr):
+		return scratchByAddress(w, u, op, l, addr)
+	case d.swizzle:
+		w.Fail(fmt.Errorf("a swizzled buffer outside scratch is not modelled"))
+		return false
+	default:
+		b := w.Machine.Bytes(addr, op.Size, op.Store || op.Atomic != nil)
+		if b == nil {
+			badAccess(w, l, op, addr)
+			return false
+		}
+		w.Machine.Addr[l] = addr
+		access(w, u, op, 1<<l, b, addr)
+	}
+	return true
 }
 
 // scratchByAddress is accessPrivate for the address of a byte in the segment.
