@@ -67,7 +67,7 @@ type Kernel struct {
 	ScratchOffset bool      // then one with the wave's offset into scratch
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
 
-	Mode uint32 // bits of the float modes that differ from those of compiled kernels: flushed denormals, no IEEE or DX10 clamp
+	Mode uint32 // bits of the float modes that differ from those of compiled kernels: rounding, flushed denormals, no IEEE or DX10 clamp
 
 	decoded atomic.Pointer[program] // the program of the last run
 }
@@ -78,8 +78,6 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 	switch {
 	case entry < base || entry-base >= uint64(len(code)):
 		return nil, fmt.Errorf("gpu: kernel %s: entry %#x outside the code at %#x", name, entry, base)
-	case d.Round32 != rdna2.RoundNearest || d.Round16 != rdna2.RoundNearest:
-		return nil, fmt.Errorf("gpu: kernel %s: rounding %d/%d is not modelled, only nearest even", name, d.Round32, d.Round16)
 	case d.FP16Ovfl:
 		return nil, fmt.Errorf("gpu: kernel %s: halves that do not overflow (FP16_OVFL) are not modelled", name)
 	}
@@ -88,7 +86,7 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 		VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
 		User: UserSGPRs(d.Properties & 0x7F), WorkgroupID: d.WorkgroupID, WorkItemIDs: d.WorkItemIDs,
 		GroupInfo: d.Info, ScratchOffset: d.Scratch, WGP: d.WGPMode,
-		Mode: uint32(d.Denorm32^rdna2.DenormKeep)<<state.ModeDenorm32 | uint32(d.Denorm16^rdna2.DenormKeep)<<state.ModeDenorm16,
+		Mode: uint32(d.Round32) | uint32(d.Round16)<<2 | uint32(d.Denorm32^rdna2.DenormKeep)<<state.ModeDenorm32 | uint32(d.Denorm16^rdna2.DenormKeep)<<state.ModeDenorm16,
 	}
 	if !d.DX10Clamp {
 		k.Mode |= state.ModeDX10

@@ -559,6 +559,11 @@ func TestFromDescriptor(t *testing.T) {
 		!k.NoWorkgroupID || k.User != 0x7f || k.WaveSize != 64 || k.Entry != 0 {
 		t.Errorf("%+v, %v", k, err)
 	}
+	rounds := good
+	rounds.Round32, rounds.Round16 = 1, 3
+	k, err = FromDescriptor("k", &rounds, end, 0x1000, 0x1000)
+	require.NoError(t, err)
+	require.Equal(t, uint32(0xD), k.Mode)
 	for _, c := range []struct {
 		edit  func(*rdna2.Descriptor)
 		entry uint64
@@ -566,8 +571,6 @@ func TestFromDescriptor(t *testing.T) {
 	}{
 		{func(*rdna2.Descriptor) {}, 0xffc, "entry 0xffc outside the code at 0x1000"},
 		{func(*rdna2.Descriptor) {}, 0x1008, "entry 0x1008 outside the code at 0x1000"},
-		{func(d *rdna2.Descriptor) { d.Round32 = 1 }, 0x1000, "rounding 1/0 is not modelled"},
-		{func(d *rdna2.Descriptor) { d.Round16 = 3 }, 0x1000, "rounding 0/3 is not modelled"},
 		{func(d *rdna2.Descriptor) { d.FP16Ovfl = true }, 0x1000, "FP16_OVFL"},
 		{func(d *rdna2.Descriptor) { d.UserSGPRs = 3 }, 0x1000, "descriptor has 3 user registers, its properties make 2"},
 	} {

@@ -28,12 +28,8 @@ const (
 		PropFlatScratch | PropSegmentSize | PropWave32 | PropDynamicStack
 )
 
-// Float modes of a descriptor: rounding is round to nearest even when 0,
-// denormals are kept in and out when 3.
-const (
-	RoundNearest = 0
-	DenormKeep   = 3
-)
+// DenormKeep keeps denormals in and out.
+const DenormKeep = 3
 
 // Descriptor is a kernel descriptor of code object v3 to v5 for gfx10.
 type Descriptor struct {
@@ -43,7 +39,7 @@ type Descriptor struct {
 	Entry        int64 // entry point relative to the descriptor
 
 	VGPRs     int   // allocated vector registers: a multiple of 8 in wave32, 4 in wave64
-	Round32   uint8 // rounding of single precision
+	Round32   uint8 // rounding of single precision: 0 to nearest even, 1 up, 2 down, 3 toward zero
 	Round16   uint8 // rounding of half and double precision
 	Denorm32  uint8
 	Denorm16  uint8

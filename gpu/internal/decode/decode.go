@@ -60,6 +60,8 @@ func Program(p *state.Program, code []byte, entry int) error {
 func setsModes(w uint32) bool {
 	in, _, _ := rdna2.Decode([]uint32{w, 0})
 	switch in.Op {
+	case rdna2.S_ROUND_MODE:
+		return in.Simm16&15 != 0
 	case rdna2.S_DENORM_MODE:
 		return in.Simm16&15 != 15
 	case rdna2.S_SETREG_B32, rdna2.S_SETREG_IMM32_B32:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/asm"
+	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -63,6 +64,12 @@ func bindRow(p *state.Program, u *state.Op, s *sem) error {
 	}
 	x.Result, x.Accumulates, x.Half, x.Saturates = s.kind, s.acc, s.half, sat != nil
 	x.Lanes = laneRow(s.f)
+	if d := directed[s.name]; d != nil && p.Moded {
+		x.Directed = new([4]state.RowFunc)
+		for m := float.Up; m <= float.TowardZero; m++ {
+			x.Directed[m] = laneRow(d(m))
+		}
+	}
 	switch {
 	case in.Clamp && sat != nil:
 		u.Row = laneRow(sat)

@@ -49,9 +49,7 @@ func bindControl(u *state.Op, simm uint32) error {
 	case rdna2.M_S_WAITCNT_VSCNT, rdna2.M_S_WAITCNT_VMCNT, rdna2.M_S_WAITCNT_LGKMCNT:
 		return bindWait(u, x.Form.Mnemonic, min(k, state.NoWait))
 	case rdna2.M_S_ROUND_MODE:
-		if k != 0 {
-			return fmt.Errorf("round mode %d is not modelled, only nearest even", k)
-		}
+		u.Handler = func(w *state.Wave, u *state.Op) { w.Mode = w.Mode&^state.ModeRounding | k&state.ModeRounding }
 	case rdna2.M_S_DENORM_MODE:
 		u.Handler = func(w *state.Wave, u *state.Op) { w.Mode = w.Mode&^0xF0 | ^k&0xF<<4 }
 	case rdna2.M_S_TRAP:
@@ -144,7 +142,7 @@ func bindHardwareRegister(u *state.Op, m rdna2.Mnemonic) error {
 				w.Mode = diff
 				return
 			}
-			w.Fail(fmt.Errorf("mode bits %d:%d set to %#x: only nearest-even rounding is modelled, with the modes of denormals, IEEE and DX10_CLAMP", off+size-1, off, field(next)))
+			w.Fail(fmt.Errorf("mode bits %d:%d set to %#x: only rounding, denormals, IEEE and DX10_CLAMP are modelled", off+size-1, off, field(next)))
 		}
 	case m != rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi) && off == 0 && size == 32:
 		u.Handler = func(w *state.Wave, u *state.Op) {

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"math"
-	"math/big"
 
 	"github.com/nnsoc/nnsoc/gpu/internal/float"
 	"github.com/nnsoc/nnsoc/gpu/internal/state"
@@ -176,46 +175,33 @@ func execDivFmas(w *state.Wave, u *state.Op) {
 		a, b, c := t[0][l], t[1][l], t[2][l]
 		scaled := vcc>>l&1 != 0
 		if double {
-			v := finishWide(w.Mode, u.Details, divFmas64(a, b, c, scaled))
+			v := finishWide(w.Mode, u.Details, divFmas64(rounding(w.Mode, state.ResultF64), a, b, c, scaled))
 			lo[l], hi[l] = uint32(v), uint32(v>>32)
 			continue
 		}
-		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(divFmas32(uint32(a), uint32(b), uint32(c), scaled))))
+		lo[l] = uint32(finishWide(w.Mode, u.Details, uint64(divFmas32(rounding(w.Mode, state.ResultF32), uint32(a), uint32(b), uint32(c), scaled))))
 	}
 }
 
 // divFmas32 is a*b+c, scaled back where it must be and rounded once.
-func divFmas32(a, b, c uint32, scaled bool) uint32 {
-	if !scaled {
-		return float.FMA(a, b, c)
+func divFmas32(m float.Rounding, a, b, c uint32, scaled bool) uint32 {
+	by := 0
+	if scaled {
+		by = div32.back(float64(float.F32(c)))
 	}
-	return float.ScaledFMA(a, b, c, div32.back(float64(float.F32(c))))
+	return m.ScaledFMA32(a, b, c, by)
 }
 
 // divFmas64 is divFmas32 of float64.
-func divFmas64(a, b, c uint64, scaled bool) uint64 {
+func divFmas64(m float.Rounding, a, b, c uint64, scaled bool) uint64 {
 	x, y, z := float.F64(a), float.F64(b), float.F64(c)
-	sum := math.FMA(x, y, z)
-	if !scaled {
-		return nan64(sum, a, b, c)
+	sum, by := math.FMA(x, y, z), 0
+	if scaled {
+		by = div64.back(z)
 	}
-	by := div64.back(z)
 	r := math.Ldexp(sum, by)
-	if sum != 0 && math.Abs(r) < div64.smallest {
-		r = scaledFMA64(x, y, z, by)
+	if m != float.Nearest || scaled && sum != 0 && math.Abs(r) < div64.smallest {
+		r = m.FMA64(r, x, y, z, by)
 	}
 	return nan64(r, a, b, c)
-}
-
-// scaledFMA64 is (x*y+z) * 2^by of finite numbers where the result is a
-// denormal, which would be rounded twice.
-func scaledFMA64(x, y, z float64, by int) float64 {
-	const exact = 4400 // bits between the largest and the smallest of x*y and z
-	var sum, term big.Float
-	sum.SetPrec(exact).SetFloat64(x)
-	sum.Mul(&sum, term.SetFloat64(y))
-	sum.Add(&sum, term.SetFloat64(z))
-	sum.SetMantExp(&sum, by)
-	r, _ := sum.Float64()
-	return r
 }

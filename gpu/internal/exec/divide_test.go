@@ -21,7 +21,7 @@ func quotient32(num, den uint32) uint32 {
 	r = float.FMA(float.FMA(neg(d), r, 0x3F800000), r, r)
 	q := float.Mul(n, r)
 	q = float.FMA(float.FMA(neg(d), q, n), r, q)
-	return uint32(div32.fixup(uint64(divFmas32(float.FMA(neg(d), q, n), r, q, back)), uint64(den), uint64(num)))
+	return uint32(div32.fixup(uint64(divFmas32(float.Nearest, float.FMA(neg(d), q, n), r, q, back)), uint64(den), uint64(num)))
 }
 
 // quotient64 is quotient32 of float64.
@@ -33,7 +33,7 @@ func quotient64(num, den float64) float64 {
 	r = math.FMA(r, math.FMA(-d, r, 1), r)
 	q := n * r
 	e := math.FMA(-d, q, n)
-	bits := divFmas64(math.Float64bits(e), math.Float64bits(r), math.Float64bits(q), back)
+	bits := divFmas64(float.Nearest, math.Float64bits(e), math.Float64bits(r), math.Float64bits(q), back)
 	return math.Float64frombits(div64.fixup(bits, math.Float64bits(den), math.Float64bits(num)))
 }
 

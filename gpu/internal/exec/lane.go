@@ -136,14 +136,6 @@ func lerpU8(a, b, c uint32) uint32 {
 	return r
 }
 
-// fmaLegacy is fma in which zero times anything is zero.
-func fmaLegacy(a, b, c uint32) uint32 {
-	if a<<1 == 0 || b<<1 == 0 {
-		return float.Add(0, c)
-	}
-	return float.FMA(a, b, c)
-}
-
 // norm limits a float to [lo, 1] and scales it to an integer.
 func norm(a uint32, lo, scale float64) uint32 {
 	x := float64(float.F32(a))
@@ -158,10 +150,6 @@ func norm(a uint32, lo, scale float64) uint32 {
 func dot2F32F16(a, b, c uint32) uint32 {
 	t := float.Flush(float.FMA(float.FromHalf(a&0xFFFF), float.FromHalf(b&0xFFFF), float.Flush(c)))
 	return float.Flush(float.FMA(float.FromHalf(a>>16), float.FromHalf(b>>16), t))
-}
-
-func pkFMA(a, b, c uint32) uint32 {
-	return float.FMAHalf(a&0xFFFF, b&0xFFFF, c&0xFFFF) | float.FMAHalf(a>>16, b>>16, c>>16)<<16
 }
 
 // via32 is a half operation evaluated in float32.
@@ -206,9 +194,12 @@ func fldexp(a, n uint32) uint32 {
 	if float.IsNaN32(a) {
 		return float.Quiet(a)
 	}
-	// Exact in float64 for every result that float32 can hold, so one rounding.
-	e := min(max(int32(n), -400), 400)
-	return float.Bits32(float32(math.Ldexp(float64(float.F32(a)), int(e))))
+	return float.Bits32(float32(ldexp32(a, n)))
+}
+
+// ldexp32 is a * 2^n, exact for every result that float32 can hold.
+func ldexp32(a, n uint32) float64 {
+	return math.Ldexp(float64(float.F32(a)), int(min(max(int32(n), -400), 400)))
 }
 
 func ffrexpExp(a uint32) uint32 {

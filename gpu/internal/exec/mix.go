@@ -79,12 +79,19 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 		src[i] = r
 	}
 	d := w.Row(u.Dst)
-	if mode == 0 && !in.Clamp {
+	if mode == 0 && !in.Clamp && w.Mode&state.ModeRounding == 0 {
 		rowFMA(d, src[0], src[1], src[2], m, w.Lanes)
 		return
 	}
 	out := &w.Machine.Temp[3]
-	rowFMA(out, src[0], src[1], src[2], w.Full(), w.Lanes)
+	half := float.ToHalf
+	if direction := rounding(w.Mode, u.Details.Result); direction != float.Nearest {
+		// Rounding twice in one direction is rounding once.
+		laneRow(lane3(direction.FMA32))(out, src[0], src[1], src[2], w.Full(), w.Lanes)
+		half = direction.ToHalf
+	} else {
+		rowFMA(out, src[0], src[1], src[2], w.Full(), w.Lanes)
+	}
 	for ; m != 0; m &= m - 1 {
 		l := state.FirstLane(m)
 		r := out[l]
@@ -95,9 +102,9 @@ func execFmaMix(w *state.Wave, u *state.Op) {
 		case 0:
 			d[l] = r
 		case 1:
-			d[l] = d[l]&^0xFFFF | float.ToHalf(r)
+			d[l] = d[l]&^0xFFFF | half(r)
 		default:
-			d[l] = d[l]&0xFFFF | float.ToHalf(r)<<16
+			d[l] = d[l]&0xFFFF | half(r)<<16
 		}
 	}
 }

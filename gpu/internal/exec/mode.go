@@ -10,7 +10,7 @@ import (
 
 // The float modes of a wave: register MODE, of which a wave holds the bits that differ from the modes of compiled
 // kernels. An instruction of a program that may run in other modes is executed by execModed, which flushes the
-// denormals of its sources, has it executed, and flushes its result.
+// denormals of its sources, has it executed with its direction of rounding, and flushes its result.
 
 // moved are instructions on floats that compute nothing: they do not flush.
 var moved = map[rdna2.Mnemonic]bool{rdna2.M_V_MOV_B32: true, rdna2.M_V_CNDMASK_B32: true,
@@ -42,6 +42,9 @@ func execModed(w *state.Wave, u *state.Op) {
 			to[l] = flush(from[l])
 		}
 		*op.from, *op.v = state.SourcePrepared, uint32(state.FlushedRow+i)
+	}
+	if m := rounding(w.Mode, x.Result); x.Directed != nil && m != float.Nearest {
+		t.Row = x.Directed[m]
 	}
 	x.Plain(w, &t)
 	kind := map[state.Result]rdna2.Kind{state.ResultF32: rdna2.F32, state.ResultF16: rdna2.V2F16}[x.Result]

@@ -52,7 +52,7 @@ func TestOutputModifiers(t *testing.T) {
 }
 
 // TestModes: what the float modes do to sources and results. The modes are the bits that differ from those of compiled
-// kernels: 0x10 and 0x20 flush floats in and out, 0x40 and 0x80 halves, 0x100 is without DX10_CLAMP, 0x200 without IEEE.
+// kernels: 0x3 rounds floats and 0xC halves (up 1, down 2, toward zero 3), 0x10 and 0x20 flush floats in and out, 0x40 and 0x80 halves, 0x100 is without DX10_CLAMP, 0x200 without IEEE.
 func TestModes(t *testing.T) {
 	const (
 		tiny, least, nan = 0x00400000, 0x00800000, 0x7FC00000 // a denormal, the least normal number
@@ -64,6 +64,34 @@ func TestModes(t *testing.T) {
 		a, b, d uint32 // v2, v3, and v8 before
 		want    uint32 // v8 after, or s4
 	}{
+		{"v_add_f32_e32 v8, v2, v3", 0x1, one, 1, 0, one + 1},
+		{"v_add_f32_e32 v8, v2, v3", 0x2, one, 1, 0, one},
+		{"v_add_f32_e32 v8, v2, v3", 0x3, one, 0x80000001, 0, one - 1},
+		{"v_add_f32_e32 v8, v2, v3", 0xC, one, 0x80000001, 0, one}, // the field of halves and doubles
+		{"v_sub_f32_e64 v8, v2, -v3", 0x1, one, 1, 0, one + 1},
+		{"v_sub_f32_e32 v8, v2, v3", 0x2, one, one, 0, 0x80000000},
+		{"v_sub_f32_e32 v8, v2, v3", 0x1, one, one, 0, 0},
+		{"v_add_f32_e32 v8, v2, v3", 0x3, 0x7F7FFFFF, 0x7F7FFFFF, 0, 0x7F7FFFFF},
+		{"v_add_f32_e32 v8, v2, v3", 0x2, 0xFF7FFFFF, 0xFF7FFFFF, 0, 0xFF800000},
+		{"v_add_f32_e32 v8, v2, v3", 0x3, 0x7F800000, 0x7F7FFFFF, 0, 0x7F800000},
+		{"v_mul_f32_e32 v8, v2, v3", 0x1, 1, 1, 0, 1},
+		{"v_mul_f32_e32 v8, v2, v3", 0x1, 1, 0x80000001, 0, 0x80000000},
+		{"v_mul_f32_e32 v8, v2, v3", 0x2, 1, 0x80000001, 0, 0x80000001},
+		{"v_mul_f32_e32 v8, v2, v3", 0x1, nan | 1, two, 0, nan | 1},
+		{"v_fmac_f32_e32 v8, v2, v3", 0x1, 1, 1, one, one + 1},
+		{"v_subrev_f32_dpp v8, v2, v3 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf", 0x2, one, 1, 0, 0xBF800000},
+		{"v_cvt_f32_i32_e32 v8, v2", 0x1, 0x01000001, 0, 0, 0x4B800001},
+		{"v_cvt_f32_i32_e32 v8, v2", 0x2, 0xFEFFFFFF, 0, 0, 0xCB800001},
+		{"v_cvt_f32_u32_e32 v8, v2", 0x3, 0xFFFFFFFF, 0, 0, 0x4F7FFFFF},
+		{"v_ldexp_f32 v8, v2, v3", 0x1, one, 0xFFFFFF00, 0, 1},
+		{"v_cvt_f16_f32_e32 v8, v2", 0x4, one + 1, 0, 0, 0x3C01},
+		{"v_cvt_f16_f32_e32 v8, v2", 0xC, 0x477FFFFF, 0, 0, 0x7BFF},
+		{"v_cvt_f16_f32_e32 v8, v2", 0x1, one + 1, 0, 0, 0x3C00}, // the field of floats
+		{"v_add_f16_e32 v8, v2, v3", 0x4, 0x3C00, 1, 0xABCD0000, 0xABCD3C01},
+		{"v_mul_f16_e32 v8, v2, v3", 0x8, 1, 0x8001, 0, 0x8001},
+		{"v_pk_add_f16 v8, v2, v3", 0x8, 0x3C003C00, 0x80010001, 0, 0x3BFF3C00},
+		{"v_fma_mixlo_f16 v8, v2, v3, 0", 0x4, one, one + 1, 0, 0x3C01},
+		{"v_fma_mix_f32 v8, v2, v3, v3", 0x1, 1, 1, 0, 2},
 		{"v_mul_f32_e32 v8, v2, v3", 0x00, least, 0x3F000000, 0, tiny},
 		{"v_mul_f32_e32 v8, v2, v3", 0x20, least, 0x3F000000, 0, 0},
 		{"v_mul_f32_e32 v8, v2, v3", 0x20, least, 0xBF000000, 0, 0x80000000},

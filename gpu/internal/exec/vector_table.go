@@ -158,12 +158,7 @@ var vectorTable = []sem{
 	{name: "v_sub_f32", kind: state.ResultF32, f: lane2(float.Sub)},
 	{name: "v_subrev_f32", kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 { return float.Sub(b, a) })},
 	{name: "v_mul_f32", kind: state.ResultF32, f: lane2(float.Mul)},
-	{name: "v_mul_legacy_f32", kind: state.ResultF32, f: lane2(func(a, b uint32) uint32 {
-		if a<<1 == 0 || b<<1 == 0 {
-			return 0
-		}
-		return float.Mul(a, b)
-	})},
+	{name: "v_mul_legacy_f32", kind: state.ResultF32, f: lane2(legacy(float.Mul))},
 	{name: "v_max_f32", kind: state.ResultF32, f: lane2(float.Max)},
 	{name: "v_min_f32", kind: state.ResultF32, f: lane2(float.Min)},
 	{name: "v_max3_f32", kind: state.ResultF32, f: lane3(func(a, b, c uint32) uint32 { return float.Max(float.Max(a, b), c) })},
@@ -191,8 +186,8 @@ var vectorTable = []sem{
 	{name: "v_frexp_mant_f32", kind: state.ResultF32, f: lane1(ffrexpMant)},
 	{name: "v_div_fixup_f32", kind: state.ResultF32, f: lane3(fixupLane(&div32))},
 
-	{name: "v_fma_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy)},
-	{name: "v_fmac_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy), acc: true},
+	{name: "v_fma_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy(float.FMA))},
+	{name: "v_fmac_legacy_f32", kind: state.ResultF32, f: lane3(fmaLegacy(float.FMA)), acc: true},
 
 	// Conversions.
 	{name: "v_cvt_f32_i32", kind: state.ResultF32, f: lane1(func(a uint32) uint32 { return float.Bits32(float32(int32(a))) })},
@@ -252,12 +247,12 @@ var vectorTable = []sem{
 	})},
 	{name: "v_div_fixup_f16", kind: state.ResultF16, half: true, f: lane3(fixupLane(&div16))},
 	{name: "v_pack_b32_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return a&0xFFFF | b<<16 })},
-	{name: "v_pk_add_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.AddHalf(a&0xFFFF, b&0xFFFF) | float.AddHalf(a>>16, b>>16)<<16 })},
-	{name: "v_pk_mul_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MulHalf(a&0xFFFF, b&0xFFFF) | float.MulHalf(a>>16, b>>16)<<16 })},
-	{name: "v_pk_max_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MaxHalf(a&0xFFFF, b&0xFFFF) | float.MaxHalf(a>>16, b>>16)<<16 })},
-	{name: "v_pk_min_f16", kind: state.ResultF16, f: lane2(func(a, b uint32) uint32 { return float.MinHalf(a&0xFFFF, b&0xFFFF) | float.MinHalf(a>>16, b>>16)<<16 })},
-	{name: "v_pk_fma_f16", kind: state.ResultF16, f: lane3(pkFMA)},
-	{name: "v_pk_fmac_f16", kind: state.ResultF16, f: lane3(pkFMA), acc: true},
+	{name: "v_pk_add_f16", kind: state.ResultF16, f: lane2(pairs(float.AddHalf))},
+	{name: "v_pk_mul_f16", kind: state.ResultF16, f: lane2(pairs(float.MulHalf))},
+	{name: "v_pk_max_f16", kind: state.ResultF16, f: lane2(pairs(float.MaxHalf))},
+	{name: "v_pk_min_f16", kind: state.ResultF16, f: lane2(pairs(float.MinHalf))},
+	{name: "v_pk_fma_f16", kind: state.ResultF16, f: lane3(triples(float.FMAHalf))},
+	{name: "v_pk_fmac_f16", kind: state.ResultF16, f: lane3(triples(float.FMAHalf)), acc: true},
 
 	// Dot products.
 	{name: "v_dot2_f32_f16", kind: state.ResultF32, f: lane3(dot2F32F16)},

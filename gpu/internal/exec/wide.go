@@ -22,6 +22,12 @@ func execWide(w *state.Wave, u *state.Op) {
 		return
 	}
 	s := u.Details.Func.(*wide)
+	f := s.f
+	if m := rounding(w.Mode, s.kind); m != float.Nearest {
+		if d := directedWide[s.name]; d != nil {
+			f = func(a, b, c uint64) uint64 { return d(m, a, b, c) }
+		}
+	}
 	for i := range 3 {
 		readRow64(w, &w.Machine.Wide[i], u, i)
 	}
@@ -33,7 +39,7 @@ func execWide(w *state.Wave, u *state.Op) {
 	}
 	for ; m != 0; m &= m - 1 {
 		l := state.FirstLane(m)
-		r := s.f(w.Machine.Wide[0][l], w.Machine.Wide[1][l], w.Machine.Wide[2][l])
+		r := f(w.Machine.Wide[0][l], w.Machine.Wide[1][l], w.Machine.Wide[2][l])
 		r = finishWide(w.Mode, u.Details, r)
 		lo[l] = uint32(r)
 		if two {
@@ -117,6 +123,12 @@ func readRow64(w *state.Wave, t *[64]uint64, u *state.Op, i int) {
 
 var wideSem = byName(func() []wide { return wideTable }, func(s *wide) string { return s.name })
 
+// ldexpBy is the exponent that v_ldexp_f64 adds, within what changes a result.
+func ldexpBy(b uint64) int { return int(min(max(int32(uint32(b)), -3000), 3000)) }
+
+// nan32Of is a NaN of float64 as one of float32.
+func nan32Of(a uint64) uint64 { return a>>63<<31 | float.NaN32 | a>>29&0x3FFFFF }
+
 func asI64(v uint64) int64 { return int64(int32(uint32(v))) }
 
 // nan64 is the result of a float64 operation whose plain result is r.
@@ -148,7 +160,7 @@ var wideTable = []wide{
 	{"v_max_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return float.Max64(a, b) }},
 	{"v_min_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return float.Min64(a, b) }},
 	{"v_ldexp_f64", state.ResultF64, func(a, b, _ uint64) uint64 {
-		return nan64(math.Ldexp(float.F64(a), int(min(max(int32(uint32(b)), -3000), 3000))), a)
+		return nan64(math.Ldexp(float.F64(a), ldexpBy(b)), a)
 	}},
 	{"v_rcp_f64", state.ResultF64, f64op1(func(x float64) float64 { return 1 / x })},
 	{"v_rsq_f64", state.ResultF64, f64op1(func(x float64) float64 { return 1 / math.Sqrt(x) })},
@@ -176,7 +188,7 @@ var wideTable = []wide{
 	}},
 	{"v_cvt_f32_f64", state.ResultF32, func(a, _, _ uint64) uint64 {
 		if float.IsNaN64(a) {
-			return a>>63<<31 | float.NaN32 | a>>29&0x3FFFFF
+			return nan32Of(a)
 		}
 		return uint64(float.Bits32(float32(float.F64(a))))
 	}},

@@ -94,16 +94,6 @@ func FMA(a, b, c uint32) uint32 {
 	return r
 }
 
-// ScaledFMA is (a*b+c) * 2^by rounded once, where by is within 64.
-func ScaledFMA(a, b, c uint32, by int) uint32 {
-	p := float64(F32(a)) * float64(F32(b))
-	r := Bits32(float32(math.Ldexp(addOdd(p, float64(F32(c))), by)))
-	if IsNaN32(r) {
-		return nanOf3(a, b, c)
-	}
-	return r
-}
-
 // addOdd is x+y rounded to odd: exact, or the neighbour whose last bit is 1.
 func addOdd(x, y float64) float64 {
 	s := x + y

@@ -124,6 +124,8 @@ type Details struct {
 	Saturates   bool    // the handler itself clamps
 	Plain       Handler // of an operation that obeys the float modes: what executes it with its sources as they are
 	Clock       bool    // it reads the time
+
+	Directed *[4]RowFunc // of an operation that rounds: its row by direction of rounding, but to nearest; nil: Row whatever the modes
 }
 
 // RowFunc computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],

@@ -54,14 +54,14 @@ const DefaultMode = 0xF0 | ModeDX10 | ModeIEEE
 // Bits of MODE. In the fields of denormals the first bit keeps those of sources, the second those of results; differing
 // from the default they flush.
 const (
-	ModeRounding = 0xF
-	ModeDenorm32 = 4 // shift of the field of floats
-	ModeDenorm16 = 6 // of halves and doubles
+	ModeRounding = 0xF // two bits of floats, two of halves and doubles
+	ModeDenorm32 = 4   // shift of the field of floats
+	ModeDenorm16 = 6   // of halves and doubles
 	ModeFlushIn  = 1
 	ModeFlushOut = 2
 	ModeDX10     = 1 << 8
 	ModeIEEE     = 1 << 9
-	ModeFloats   = 0xF0 | ModeDX10 | ModeIEEE // the bits that are modelled
+	ModeFloats   = ModeRounding | 0xF0 | ModeDX10 | ModeIEEE // the bits that are modelled
 )
 
 // FlushedRow is the first row of Machine.Prepared for sources whose denormals are flushed.
