@@ -184,3 +184,17 @@ func execute(t *testing.T, d hal.Device, m *nn.Model) *hal.Stats {
 	res := require.V(hal.Execute(p, &r))(t, m.Main.Operations[0].Type)
 	return &res.Stats
 }
+
+// TestLibrary: ONNX Runtime computes a grouped convolution as products of matrices, TensorFlow Lite in a loop.
+func TestLibrary(t *testing.T) {
+	type shape = []uint32
+	o := oneOperation{op: nn.OpGroupedConv2D, kind: nn.TensorQuant8AsymmSigned,
+		args: []any{shape{1, 32, 32, 64}, weights{64, 3, 3, 32}, weights{64}, nn.PaddingSame, 1, 1, 2, 0, false}, out: shape{1, 32, 32, 64}}
+	cycles := map[string]int64{}
+	for _, library := range []string{"", soc.TFLite, soc.ONNXRuntime} {
+		c := require.V(soc.Load("pixel4"))(t)
+		c.CPU.Library = library
+		cycles[library] = execute(t, openCPU(t, c), o.model()).Operations[0].Cycles
+	}
+	require.Check(t, cycles[""] == cycles[soc.TFLite] && cycles[soc.TFLite] > 10*cycles[soc.ONNXRuntime], "%v", cycles)
+}

@@ -185,6 +185,9 @@ func cpuSpec(c *soc.Config, points []sim.OPP) (*timing.CPUSpec, error) {
 		CacheBytePJ: cpu.Energy.PJ["cache_byte"] * lead * lead,
 	}
 	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()
+	if cpu.Library == soc.ONNXRuntime {
+		s.Library = timing.ONNXRuntime
+	}
 	left := cpu.Threads
 	for i := range cpu.Clusters {
 		k, opp := &cpu.Clusters[i], points[i]

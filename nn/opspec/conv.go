@@ -13,7 +13,7 @@ import (
 var convRows = []Row{
 	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
-		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: patched(readConv, (*Conv).MACs, (*Conv).patches)},
+		Work: WorkRule{Kernel: KernelConv, Float: stepsStore, Quant: stepsRequant, Also: convWork},
 		Forms: []Form{
 			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 " +
@@ -21,7 +21,7 @@ var convRows = []Row{
 		}},
 	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
-		Work: WorkRule{Kernel: KernelDepthwise, Float: stepsStore, Quant: stepsRequant, Also: macs(readConv, (*Conv).MACs)},
+		Work: WorkRule{Kernel: KernelDepthwise, Float: stepsStore, Quant: stepsRequant, Also: convWork},
 		Forms: []Form{
 			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool=0] [1.2 " +
 				"dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
@@ -30,7 +30,7 @@ var convRows = []Row{
 		}},
 	{Op: nn.OpGroupedConv2D, Since: V12, Types: floatQuant12, Args: groupedConvArgs,
 		Quant: fits(readGroupedConv, (*GroupedConv).Quant), Sums: sums(readGroupedConv, (*GroupedConv).sums),
-		Work: WorkRule{Kernel: KernelGrouped, Also: macs(readGroupedConv, (*GroupedConv).MACs)},
+		Work: WorkRule{Kernel: KernelGrouped, Also: groupedConvWork},
 		Forms: []Form{
 			{V12, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 groups:int32 activation:int32 nchw:bool", "output:T"},
 			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 groups:int32 " +
@@ -113,6 +113,38 @@ func (c *Conv) patches() int64 {
 		return 0
 	}
 	return int64(c.N) * int64(c.OutH) * int64(c.OutW) * int64(c.KH) * int64(c.KW) * int64(c.C)
+}
+
+// product is the convolution in so many groups as products of matrices.
+func (c *Conv) product(groups int) Product {
+	return Product{Groups: int64(groups), Rows: int64(c.N) * int64(c.OutH) * int64(c.OutW), Taps: int64(c.KH) * int64(c.KW),
+		Inputs: int64(c.C / groups), Outputs: int64(c.K / groups)}
+}
+
+// convWork is the work of a CONV_2D or DEPTHWISE_CONV_2D, whose groups are the input's channels.
+func convWork(a *Args, w *Work) {
+	c := try.V(readConv(a))
+	w.products(a, c.MACs())
+	groups := 1
+	if c.Depthwise {
+		groups = c.C
+	} else {
+		w.Patches = product(a.Op, c.patches(), int64(a.Key.ElementBytes()))
+	}
+	w.Product = c.product(groups)
+	w.Product.Steps = w.Steps
+}
+
+// groupedConvWork is the work of a GROUPED_CONV_2D. TensorFlow Lite has no elementwise steps apart from its loops.
+func groupedConvWork(a *Args, w *Work) {
+	c := try.V(readGroupedConv(a))
+	w.products(a, c.MACs())
+	w.Product = c.product(c.Groups)
+	steps := int64(stepsStore)
+	if isQuantized(a.Key) {
+		steps = stepsRequant
+	}
+	w.Product.Steps = product(a.Op, steps, w.Product.Rows, int64(c.K))
 }
 
 // Quant returns the requantization of a quantized convolution.

@@ -31,6 +31,15 @@ type TensorWork struct {
 	Output   bool
 }
 
+// Product is a CONV_2D, DEPTHWISE_CONV_2D or GROUPED_CONV_2D as products of matrices: for each group one of Rows by
+// Taps * Inputs with Taps * Inputs by Outputs. All are 0 of other operations.
+type Product struct {
+	Groups, Rows    int64 // Rows are the positions of all outputs
+	Taps            int64 // of a window
+	Inputs, Outputs int64 // channels of a group
+	Steps           int64 // elementwise steps of its results: bias, requantization
+}
+
 // Work is the work of one execution of an operation, independent of the device.
 // Every estimate of cost reads it. IF and WHILE count their own transfer of
 // values, not the subgraphs that they call.
@@ -48,6 +57,8 @@ type Work struct {
 	// that are copied side by side for a product of matrices. A window of one pixel, read
 	// without stride, needs no copy.
 	Patches int64
+	// Product is the product of matrices that a convolution is.
+	Product Product
 	// Scalars are elements that libraries handle one at a time, where others are handled
 	// by vectors.
 	Scalars int64
@@ -206,9 +217,14 @@ func inputElements(a *Args) int64 { return try.V(a.View.elements(a.Op.Inputs[0])
 func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) {
 	return func(a *Args, w *Work) {
 		p := try.V(read(a))
-		if w.MACs = count(&p); w.MACs < 0 {
-			try.E(fmt.Errorf("%s: %w", a.Op.Type, errTooLarge))
-		}
+		w.products(a, count(&p))
+	}
+}
+
+// products sets the multiply-accumulates, of which there may be too many to count.
+func (w *Work) products(a *Args, macs int64) {
+	if w.MACs = macs; macs < 0 {
+		try.E(fmt.Errorf("%s: %w", a.Op.Type, errTooLarge))
 	}
 }
 

@@ -56,19 +56,6 @@ func (s *CPUSpec) watts() float64 {
 	return w
 }
 
-// blocksPerThread is how many blocks of a product of matrices there are for each thread: ruy (block_map.cc) looks for
-// blocks of a size of which there are four or more, and threads take the next one when they are done (D-2804).
-const blocksPerThread = 4
-
-// blocks is how many parts of an operation's work threads take one after the other. Depthwise convolutions are divided
-// into as many rows for each thread.
-func (p *team) blocks(k opspec.Kernel) int {
-	if k == opspec.KernelConv || k == opspec.KernelDense {
-		return p.n * blocksPerThread
-	}
-	return p.n
-}
-
 // shares is how threads divide the work of an operation, in cycles of the first group: until the last is done, if
 // all were busy all the time, and for how long a thread of each group is busy.
 type shares struct {
@@ -130,8 +117,8 @@ type traffic struct {
 }
 
 // traffic locates each tensor. Constants are read from DRAM once. Of an activation each level keeps as much as it
-// holds.
-func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
+// holds. So many bytes of windows are laid out.
+func (s *CPUSpec) traffic(p *team, w *opspec.Work, windows int64) traffic {
 	var t traffic
 	lead := &s.Cores[0]
 	dramCycles := s.DRAMSeconds * float64(lead.ClockHz)
@@ -166,31 +153,10 @@ func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 			t.lookup = sum(near/float64(p.n), s.DRAMLineSeconds*float64(lead.ClockHz)*(dram/b))
 		}
 	}
-	beyond := math.Max(float64(w.Patches)-p.l2Bytes-s.L3.effectiveBytes(), 0)
+	beyond := math.Max(float64(windows)-p.l2Bytes-s.L3.effectiveBytes(), 0)
 	t.dramWrite += beyond
 	t.dramRead += beyond
 	return t
-}
-
-// threaded reports whether threads share a kernel.
-func threaded(k opspec.Kernel) bool {
-	return k == opspec.KernelConv || k == opspec.KernelDepthwise || k == opspec.KernelDense
-}
-
-// arithmetic is the cycles of a core for the steps and the multiply-accumulates of an operation.
-func (c *CoreSpec) arithmetic(w *opspec.Work) float64 {
-	p := precisionOf(w.Type)
-	element := float64(max(w.Type.ElementBytes(), 1))
-	cycles := float64(w.Steps) * element / (c.SIMDBytes * c.Kernels.Efficiency[opspec.KernelNone][p])
-	switch w.Kernel {
-	case opspec.KernelNone:
-	case opspec.KernelGrouped:
-		cycles += float64(float64(w.MACs) * c.Kernels.GroupedCycles)
-	default:
-		peak := [numPrecisions]float64{c.MACF32, c.MACF16, c.MACI8}[p]
-		cycles += float64(w.MACs) / (peak * c.Kernels.Efficiency[w.Kernel][p])
-	}
-	return cycles
 }
 
 // watts is the power of a busy core.
@@ -244,14 +210,19 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	lead := &s.Cores[0]
 	hz := float64(lead.ClockHz)
 	launch := lead.Kernels.OperationCycles
-	if threaded(w.Kernel) {
+	x := s.way(w)
+	if x.shared {
 		p = &m.all
-		launch += float64(float64(p.n-1) * s.ThreadDispatchCycles)
+		launch += float64(float64(min(p.n, x.blocks)-1) * s.ThreadDispatchCycles)
 	}
-	t := s.traffic(p, w)
-	work := p.share(p.blocks(w.Kernel), func(c *CoreSpec) float64 { return c.arithmetic(w) })
+	t := s.traffic(p, w, x.buffer)
+	work := p.share(max(x.blocks, 1), func(c *CoreSpec) float64 { return c.arithmetic(w.Type, &x) })
 	pace, ideal := work.pace, work.ideal
-	alone := sum(float64(w.Patches)/lead.Kernels.PatchBytes, float64(w.Scalars)*lead.Kernels.ScalarCycles, float64(w.Lookups)*t.lookup)
+	laid := 0. // windows that the first thread lays out
+	if !x.layShared {
+		laid = float64(x.patches) / lead.Kernels.PatchBytes
+	}
+	alone := sum(laid, float64(w.Scalars)*lead.Kernels.ScalarCycles, float64(w.Lookups)*t.lookup)
 	if w.Kernel == opspec.KernelNone {
 		alone += t.l1 / lead.L1.BytesPerCycle // loads and stores of MAC kernels are part of their efficiency
 	}
@@ -276,9 +247,9 @@ func (m *Meter) cost(w *opspec.Work, o *OperationTiming) (waited []float64) {
 	cacheBytes := t.l2 + t.l3 + 2*t.streamed
 	o.CacheBytes, o.DRAMBytes = int64(cacheBytes), int64(dramBytes)
 	o.DRAMWriteBytes = min(int64(t.dramWrite), o.DRAMBytes)
-	x := phases{before: launch + alone, pace: pace}
-	x.after = math.Max(spent-pace-alone, 0)
-	pj, waited := m.threads(p, x, work.parts)
+	f := phases{before: launch + alone, pace: pace}
+	f.after = math.Max(spent-pace-alone, 0)
+	pj, waited := m.threads(p, f, work.parts)
 	o.EnergyPJ = sum(pj, cacheBytes*s.CacheBytePJ, t.dramRead*s.DRAMReadBytePJ, t.dramWrite*s.DRAMWriteBytePJ)
 	return waited
 }

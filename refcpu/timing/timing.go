@@ -84,12 +84,12 @@ func precisionOf(t nn.OperandType) Precision {
 // arithmetic, as in the execution-cache-memory model of Treibig and Hager; prefetchers overlap DRAM transfers with
 // both.
 //
-// Threads share products of matrices and depthwise convolutions in equal parts, so that the
-// slowest core sets the pace. Everything else runs on the first core: elementwise work,
-// patches, grouped convolutions. Threads that wait spin for SpinSeconds, at SpinShare of the
+// Threads of TensorFlow Lite share products of matrices and depthwise convolutions; everything else runs on the first
+// core: elementwise work, patches, grouped convolutions. Those of ONNX Runtime share nearly all. Threads that wait spin for SpinSeconds, at SpinShare of the
 // power of a busy core, and sleep then.
 type CPUSpec struct {
-	Name string
+	Name    string
+	Library Library
 	// Cores are the groups; the first one has a thread, which calls the others.
 	Cores []CoreSpec
 	// ThreadDispatchCycles of the first group are spent on each further thread of an operation

@@ -168,6 +168,7 @@ func TestLoadChangedRefuses(t *testing.T) {
 		{"pixel4", "gpu.path.transport=mail", `gpu.path.transport: "mail", want binder or direct`},
 		{"pixel4", "dram.scheduler=fcfs", `dram.row_hit_cap: takes no effect: it needs scheduler = "fr-fcfs"`},
 		{"pixel4", "dram.scheduler=best", `dram.scheduler: "best", want fr-fcfs or fcfs`},
+		{"pixel4", "cpu.library=mnn", `cpu.library: "mnn", want tflite or onnxruntime`},
 		{"pixel4", "dram.row_policy=shut", `dram.row_policy: "shut", want open, closed or timeout`},
 		{"pixel4", "dram.energy.pj.dram_refresh=2e9", "2e+09 pJ, want at most 1e9"},
 		{"pixel4", "dram.clock.governor.kind=turbo", `dram.clock.governor.kind: "turbo", want`},

@@ -109,6 +109,7 @@ func (k *checker) cpu(c *Config) {
 		k.cache(p+".l1d", &cl.L1D)
 		k.cache(p+".l2", &cl.L2)
 	}
+	k.oneOf("cpu.library", c.CPU.Library, TFLite, ONNXRuntime)
 	if c.CPU.Threads > 1 { // of one thread the keys have no effect, and stay when threads is changed
 		k.only("cpu.thread_dispatch_cycles", true, "threads above 1")
 		k.only("cpu.spin_share", c.CPU.SpinUs > 0, "spin_us")

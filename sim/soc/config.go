@@ -77,6 +77,12 @@ type Interconnect struct {
 	Outstanding   int     `toml:"outstanding" range:"0..4096"`     // per port, 0 = no limit
 }
 
+// TFLite and ONNXRuntime are the libraries of a CPU.
+const (
+	TFLite      = "tflite"
+	ONNXRuntime = "onnxruntime"
+)
+
 // CPU is the reference: the timing of a cluster set, not an instruction set.
 type CPU struct {
 	Name     string    `toml:"name"`
@@ -93,6 +99,8 @@ type CPU struct {
 	SpinUs    float64 `toml:"spin_us" range:"0..1e6" soc:"optional"`
 	SpinShare float64 `toml:"spin_share" range:"0..1" soc:"optional"`
 	L3        Cache   `toml:"l3"`
+	// Library is the runtime whose way to compute an operation counts: "tflite" (the default) or "onnxruntime".
+	Library string `toml:"library" soc:"optional"`
 	// Kernels is the efficiency of a library's kernels on each cluster without a section of its own.
 	Kernels CPUKernels `toml:"kernels"`
 	// DRAMGBPerS is the best memory bandwidth of one core.
