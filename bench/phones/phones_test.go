@@ -35,6 +35,24 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// TestReasons: the first reason of the engine, phone, network and direction counts, beyond the bar alone, and rows that were
+// priced here have theirs.
+func TestReasons(t *testing.T) {
+	row := func(engine, phone, network string, ratio float64) string {
+		r := Row{Engine: engine, Phone: phone, Network: network, PublishedMS: 1}
+		r.Simulated(ratio)
+		return r.Reason
+	}
+	require.Check(t, row("dsp", "Pixel 3", "inception_v3_quant", 0.37) != "", "no reason of Inception v3 on the Hexagon of a Pixel 3")
+	for _, without := range []string{row("dsp", "Pixel 3", "inception_v3_quant", 0.7), row("dsp", "Pixel 3", "inception_v3_quant", 1.7), row("dsp", "Pixel 3", "mobilenet", 0.3),
+		row("cpu", "Pixel 3", "inception_v3_quant", 0.86)} {
+		require.Check(t, without == "", "a reason of another row: %s", without)
+	}
+	for _, r := range require.V(Public())(t).Rows {
+		require.Check(t, !r.Misses() || r.SimulatedMS == 0 || r.Reason != "", "%s on %s of %s: %.2f without a reason", r.Network, r.Engine, r.Phone, r.Ratio)
+	}
+}
+
 // TestRead: a row of each layout, what is left out and why, and the later of two releases.
 func TestRead(t *testing.T) {
 	dir := fstest.MapFS{

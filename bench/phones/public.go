@@ -88,7 +88,6 @@ func (t *Tables) coreSets() error {
 			phone = "Pixel 4"
 		}
 		r := Row{Phone: phone, Engine: "cpu", Cores: c.Cores, Arithmetic: c.Type, Measure: Latency, Role: c.Role, PublishedMS: c.Ms, Source: qed}
-		r.Simulated(c.Ours)
 		base := architectures()[plain(c.What)]
 		n, ok := zoo.Find(base + form(false)) // the zoo does not have all of them in 8 bits
 		if !ok {
@@ -99,6 +98,7 @@ func (t *Tables) coreSets() error {
 		if r.Class, err = t.class(n); err != nil {
 			return err
 		}
+		r.Simulated(c.Ours)
 		t.Rows = append(t.Rows, r)
 	}
 	return nil

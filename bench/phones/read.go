@@ -167,6 +167,9 @@ func (t *Tables) add(f figure) error {
 		t.LeaveOut(what, "the zoo has no %s", f.Runs())
 		return nil
 	}
+	if f.Engine == "cpu" && f.Source == vendorSource("onnx") {
+		f.Library = onnxRuntime
+	}
 	if f.SoC = Preset(f.Phone); f.SoC == "" {
 		t.LeaveOut(what, "no preset of %s", f.Phone)
 		return nil
@@ -251,6 +254,9 @@ func engineOf(npu, gpu, cpu string) (engine string, divided bool) {
 var boards = map[string]string{
 	"RB5 (Proxy)": "RB5", "QCS8250 (Proxy)": "RB5", "Dragonwing RB3 Gen 2 Vision Kit": "RB3 Gen 2", "RB3 Gen 2 (Proxy)": "RB3 Gen 2", "QCS6490 (Proxy)": "RB3 Gen 2",
 }
+
+// onnxRuntime is the value of key cpu.library of ONNX Runtime.
+const onnxRuntime = "onnxruntime"
 
 // vendorSource names the source of a runtime's rows.
 func vendorSource(runtime string) string { return "quic/ai-hub-models, perf.yaml, " + runtime }

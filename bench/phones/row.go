@@ -15,7 +15,8 @@ type Row struct {
 	Phone       string  `json:"phone"`
 	SoC         string  `json:"soc"` // preset of the phone, "" where no engine is simulated (cores of package cputimes)
 	Engine      string  `json:"engine"`
-	Cores       string  `json:"cores,omitempty"` // of the CPU, where the run had some of them only
+	Cores       string  `json:"cores,omitempty"`   // of the CPU, where the run had some of them only
+	Library     string  `json:"library,omitempty"` // of the CPU's kernels where it is not TensorFlow Lite, as key cpu.library
 	Network     string  `json:"model"`
 	Class       string  `json:"model_class"`
 	Arithmetic  string  `json:"arithmetic"` // f32, f16 or i8: what the engine computes in
@@ -25,6 +26,7 @@ type Row struct {
 	SimulatedMS float64 `json:"simulated_ms"`
 	Ratio       float64 `json:"ratio"` // simulated / published
 	Source      string  `json:"source"`
+	Reason      string  `json:"reason,omitempty"` // why ours differs by more than the bar of the engine
 
 	published string // date of the row, of which the latest counts
 }
@@ -43,7 +45,10 @@ const (
 )
 
 // Simulated puts the time of a preset beside the published one.
-func (r *Row) Simulated(ms float64) { r.SimulatedMS, r.Ratio = ms, ms/r.PublishedMS }
+func (r *Row) Simulated(ms float64) {
+	r.SimulatedMS, r.Ratio = ms, ms/r.PublishedMS
+	r.Reason = r.why()
+}
 
 // Relaxed says that the engine computes a network of float32 in float16.
 func (r *Row) Relaxed() bool { return r.Arithmetic == "f16" }

@@ -131,3 +131,28 @@ func OrderOf(pairs []Pair) Order {
 	}
 	return o
 }
+
+// Reasons are why rows of an engine and phone differ by more than their bar.
+type Reasons struct {
+	Engine, Phone string
+	Why           string // "" of rows without a reason
+	Networks      []string
+}
+
+// ReasonsOf are the rows beyond the bars of their engines, by reason.
+func ReasonsOf(rows []Row) (l []Reasons) {
+	for i := range rows {
+		r := &rows[i]
+		if !r.Misses() {
+			continue
+		}
+		k := slices.IndexFunc(l, func(x Reasons) bool { return x.Engine == r.Engine && x.Phone == r.Phone && x.Why == r.Reason })
+		if k < 0 {
+			k, l = len(l), append(l, Reasons{Engine: r.Engine, Phone: r.Phone, Why: r.Reason})
+		}
+		if !slices.Contains(l[k].Networks, r.Network) {
+			l[k].Networks = append(l[k].Networks, r.Network)
+		}
+	}
+	return l
+}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -155,11 +156,12 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 		done = append(done, r)
 		return lines.Append(&r)
 	}
-	for _, name := range distinct(rows, func(r *phones.Row) string { return r.SoC }) {
+	preset := func(r *phones.Row) string { return r.SoC + " " + r.Library }
+	for _, name := range distinct(rows, preset) {
 		var m *machine.Machine
 		known := map[string]*session.Invocations{}
 		for _, r := range rows {
-			if r.SoC != name {
+			if preset(&r) != name {
 				continue
 			}
 			p.Part(part, len(rows))
@@ -170,9 +172,12 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 				continue
 			}
 			if m == nil {
-				c, err := machine.LoadNamed(a, name)
+				c, err := machine.LoadNamed(a, r.SoC)
 				if err != nil {
 					return nil, err
+				}
+				if r.Library != "" {
+					c.CPU.Library = r.Library
 				}
 				if m, err = machine.OpenConfig(a, c, hal.FastSingleAnswer); err != nil {
 					return nil, err
@@ -180,7 +185,7 @@ func simulatePhones(a *cli.App, rows []phones.Row, t *phones.Tables, p *cli.Prog
 			}
 			what := fmt.Sprintf("%s on the %s of %s", r.Network, strings.ToUpper(r.Engine), r.Phone)
 			if _, err := m.Registry.Find(r.Engine); err != nil {
-				t.LeaveOut(what, "preset %s has no %s", name, strings.ToUpper(r.Engine))
+				t.LeaveOut(what, "preset %s has no %s", r.SoC, strings.ToUpper(r.Engine))
 				continue
 			}
 			key := fmt.Sprintf("%s %s %v", r.Engine, r.Runs(), r.Relaxed())
@@ -230,6 +235,7 @@ func (r *phonesReport) text(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	r.reasons(w)
 	fmt.Fprintf(w, "\n%s\n", r.order())
 	for _, p := range r.Pairs {
 		if !p.Right {
@@ -240,6 +246,16 @@ func (r *phonesReport) text(w io.Writer) error {
 		fmt.Fprintf(w, "left out: %d rows, such as %s: %s\n", s.Rows, s.First, s.Reason)
 	}
 	return nil
+}
+
+// reasons says why rows differ by more than the bar of their engine.
+func (r *phonesReport) reasons(w io.Writer) {
+	for i, x := range phones.ReasonsOf(r.Rows) {
+		if i == 0 {
+			fmt.Fprint(w, "\nWhy rows differ by more than 15 % on a CPU, 30 on a GPU, 40 on another engine:\n\n")
+		}
+		fmt.Fprintf(w, "* %s, %s, %s: %s\n", x.Engine, x.Phone, strings.Join(x.Networks, ", "), cmp.Or(x.Why, "no reason is known"))
+	}
 }
 
 // order says how often the faster engine is right, and what speed-ups are.
@@ -268,8 +284,7 @@ const phonesPage = `
 Ratios of the public rows of phones, ours / published, by ` + "`nnsoc bench phones`" + `, which prints each row and compares the GPUs
 too (` + "`--engine gpu`" + `, up to minutes a network); ` + "`--dir`" + ` compares tables that a reader keeps aside. Presets are of one construction: ` + "`pixel3`" + `
 (Snapdragon 845) and ` + "`rb5`" + ` (865) are ` + "`pixel4`" + ` but for what their variants name, ` + "`rb3gen2`" + ` (QCS6490) is ` + "`sd888`" + ` without Cortex-X1.
-Classes are of the structure of networks. Rows of RB5's and RB3 Gen 2's CPU are ONNX Runtime's, whose grouped convolutions are products of matrices, beside the model of
-TensorFlow Lite's kernels, whose grouped convolutions are loops on one thread (D-312).
+Classes are of the structure of networks. Rows of RB5's and RB3 Gen 2's CPU are ONNX Runtime's, and so is the model's way to compute them (` + "`cpu.library`" + `, D-2701).
 
 `
 
@@ -279,6 +294,7 @@ func (r *phonesReport) markdown(w io.Writer) error {
 	for i := range r.Groups {
 		fmt.Fprintf(w, "| %s |\n", strings.Join(groupCells(&r.Groups[i]), " | "))
 	}
+	r.reasons(w)
 	if _, err := fmt.Fprintf(w, "\nOrder of engines: %s.\n", r.order()); err != nil {
 		return err
 	}
