@@ -22,51 +22,78 @@ type gridAxis struct {
 // tap is an element that contributes to each result, by its place along an axis and its weight, none for 1; both [N, P].
 type tap struct{ at, weight uint32 }
 
-// gridSample reads an image at the places [N, H, W, 2], each x then y from -1 to 1, between which elements are
-// interpolated: the weighted sum of a GATHER for each pair of taps.
+// gridSample reads an image at the places [N, H, W, 2], each x then y from -1 to 1, or a volume at [N, D, H, W, 3], between
+// which elements are interpolated: the weighted sum of a GATHER for each combination of taps.
 func gridSample(c *conversion) {
 	v := c.v(0)
-	if rank := len(c.shape(v)); rank != 4 {
-		c.Refusef("it samples a tensor of rank %d, this composition images of rank 4", rank)
+	rank := len(c.shape(v))
+	var given uint32 // channels last
+	switch rank {
+	case 4:
+		given = c.form(v, real, true)
+	case 5:
+		given = c.transposed(c.form(v, real, false), []int{0, 2, 3, 4, 1})
+	default:
+		c.Refusef("it samples a tensor of rank %d, this composition images and volumes of ranks 4 and 5", rank)
 	}
-	given := c.asReals(c.number(c.form(v, real, true)))
+	given = c.asReals(c.number(given))
 	x, grid := c.As(given, nn.TensorFloat32), c.As(c.reals(1), nn.TensorFloat32)
 	d, g := c.Dims(x), c.Dims(grid)
-	if len(g) != 4 || g[3] != 2 || g[0] != d[0] {
-		c.Failf("places of shape %v for images %v", g, c.shape(v))
+	axes := rank - 2
+	if len(g) != rank || int(g[rank-1]) != axes || g[0] != d[0] {
+		c.Failf("places of shape %v for a tensor of shape %v", g, c.shape(v))
 	}
 	padding := c.text("padding_mode", "zeros")
 	if padding != "zeros" && padding != "border" && padding != "reflection" {
 		c.Failf("padding_mode is %q", padding)
 	}
-	n, places := d[0], g[1]*g[2]
-	flat := c.Reshape(grid, []uint32{n, places, 2})
-	var taps [2][]tap // of y, then x
-	for k := range taps {
+	n, places := d[0], uint32(nn.Elements(g[1:rank-1]))
+	flat := c.Reshape(grid, []uint32{n, places, uint32(axes)})
+	combined := []tap{{none, none}}
+	for k := range axes { // from the first dimension on, whose places are last
 		axis := gridAxis{size: d[1+k], corners: c.flag("align_corners", 0), padding: padding}
-		part := c.Reshape(c.Slice(flat, []int64{0, 0, int64(1 - k)}, []int64{int64(n), int64(places), 1}), []uint32{n, places})
-		taps[k] = c.tapsAlong(&axis, part)
+		part := c.Reshape(c.Slice(flat, []int64{0, 0, int64(axes - 1 - k)}, []int64{int64(n), int64(places), 1}), []uint32{n, places})
+		combined = c.combined(combined, c.tapsAlong(&axis, part), d[1+k])
 	}
-	pixels := c.Reshape(x, []uint32{n, d[1] * d[2], d[3]})
+	pixels := c.Reshape(x, []uint32{n, uint32(nn.Elements(d[1 : rank-1])), d[rank-1]})
 	y := none
-	for _, row := range taps[0] {
-		for _, column := range taps[1] {
-			at := c.Binary(nn.OpAdd, c.Binary(nn.OpMul, row.at, c.Int32Tensor(int64(d[2]))), column.at)
-			part := c.Reshape(c.GatherBatches(pixels, at, 1, 1), []uint32{n * places, d[3]})
-			for _, w := range []uint32{row.weight, column.weight} {
-				if w != none {
-					part = c.Binary(nn.OpMul, part, c.Reshape(w, []uint32{n * places, 1}))
-				}
-			}
-			if y == none {
-				y = part
-			} else {
-				y = c.Binary(nn.OpAdd, y, part)
-			}
+	for _, t := range combined {
+		part := c.Reshape(c.GatherBatches(pixels, t.at, 1, 1), []uint32{n * places, d[rank-1]})
+		if t.weight != none {
+			part = c.Binary(nn.OpMul, part, c.Reshape(t.weight, []uint32{n * places, 1}))
+		}
+		if y == none {
+			y = part
+		} else {
+			y = c.Binary(nn.OpAdd, y, part)
 		}
 	}
-	y = c.As(c.Reshape(y, []uint32{n, g[1], g[2], d[3]}), c.Operand(given).Type)
-	c.defineAs(0, realImage, y, 4)
+	y = c.As(c.Reshape(y, slices.Concat(g[:rank-1], d[rank-1:])), c.Operand(given).Type)
+	if rank == 4 {
+		c.defineAs(0, realImage, y, 4)
+		return
+	}
+	c.define(0, c.transposed(y, []int{0, 4, 1, 2, 3}))
+}
+
+// combined are taps in a tensor with one more dimension, of a size: each of the first with each of the next.
+func (c *conversion) combined(first, next []tap, size uint32) (list []tap) {
+	for _, a := range first {
+		for _, b := range next {
+			t := b
+			if a.at != none {
+				t.at = c.Binary(nn.OpAdd, c.Binary(nn.OpMul, a.at, c.Int32Tensor(int64(size))), b.at)
+			}
+			switch {
+			case b.weight == none:
+				t.weight = a.weight
+			case a.weight != none:
+				t.weight = c.Binary(nn.OpMul, a.weight, b.weight)
+			}
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // tapsAlong are the elements between which places from -1 to 1 lie.

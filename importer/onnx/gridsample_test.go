@@ -113,6 +113,36 @@ func TestGridSample(t *testing.T) {
 	}
 }
 
+// TestGridSampleOfVolumes: a volume of one plane, or of one row in each plane, is sampled as the image that it is, and between
+// two planes lies their mean.
+func TestGridSampleOfVolumes(t *testing.T) {
+	const channels, h, w, places = 2, 3, 4, 6
+	image, flat := pattern(channels*h*w), make([]float32, places*2)
+	for i := range flat {
+		flat[i] = float32(i*37%101-50)/45 + 0.013
+	}
+	across, along := make([]float32, 0, places*3), make([]float32, 0, places*3) // x, y, z
+	for p := range places {
+		x, y := flat[2*p], flat[2*p+1]
+		across, along = append(across, x, y, 0), append(along, x, 0, y)
+	}
+	text := func(name, v string) *onnxfile.Attribute {
+		return &onnxfile.Attribute{Name: name, Type: onnxfile.AttributeString, String: v}
+	}
+	for _, mode := range []string{"nearest", "linear"} {
+		for _, padding := range []string{"zeros", "border", "reflection"} {
+			node := node("GridSample", []string{"x", "g"}, []string{"y"}, text("mode", mode), text("padding_mode", padding))
+			want := one(t, node, []*onnxfile.Value{value32("x", 1, channels, h, w), value32("g", 1, 1, places, 2)}, image, flat)
+			volume := []*onnxfile.Value{value32("x", 1, channels, 1, h, w), value32("g", 1, 1, 1, places, 3)}
+			near(t, mode+" "+padding+" of one plane", want, one(t, node, volume, image, across))
+			volume[0] = value32("x", 1, channels, h, 1, w)
+			near(t, mode+" "+padding+" of rows", want, one(t, node, volume, image, along))
+		}
+	}
+	middle := one(t, node("GridSample", []string{"x", "g"}, []string{"y"}), []*onnxfile.Value{value32("x", 1, 1, 2, 1, 1), value32("g", 1, 1, 1, 1, 3)}, []float32{2, 5}, []float32{0, 0, 0})
+	near(t, "between two planes", []float64{3.5}, middle)
+}
+
 // TestAffineGrid turns the centers of pixels, and their corners, by a matrix.
 func TestAffineGrid(t *testing.T) {
 	theta := []float32{1, 0.5, 0.25, -0.5, 2, -1}

@@ -99,6 +99,12 @@ var strange = []oddity{
 	{"a transposed convolution of groups", 13, func(n *network) {
 		n.out(n.add("ConvTranspose", []string{n.in(onnxfile.Float, 1, 4, 3, 5), n.noise(8, 4, 2, 2, 2), n.noise(1, 4)}, attribute("group", 2), attribute("output_padding", []int64{1, 0}), attribute("strides", []int64{2, 1})))
 	}},
+	{"places in a volume", 20, func(n *network) {
+		n.out(n.add("GridSample", []string{n.in(onnxfile.Float, 2, 2, 3, 4, 5), n.in(onnxfile.Float, 2, 2, 3, 2, 3)}, attribute("padding_mode", "reflection")))
+	}},
+	{"nearest places in a volume", 20, func(n *network) {
+		n.out(n.add("GridSample", []string{n.in(onnxfile.Float, 2, 2, 3, 4, 5), n.in(onnxfile.Float, 2, 2, 3, 2, 3)}, attribute("mode", "nearest"), attribute("align_corners", 1)))
+	}},
 	{"a slice far beyond", 13, func(n *network) {
 		n.out(n.add("Slice", []string{n.in(onnxfile.Float, 4, 5), n.ints(-100, 1), n.ints(math.MaxInt64, -1), n.ints(0, -1)}))
 	}},
