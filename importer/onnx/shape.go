@@ -307,6 +307,10 @@ func constant(c *conversion) {
 		c.bind(0, c.constant(&t))
 		return
 	}
+	if a := c.attribute("sparse_value", onnxfile.AttributeSparse); a != nil {
+		c.bind(0, c.dense(a.Sparse))
+		return
+	}
 	switch {
 	case c.attributes["value_int"] != nil:
 		c.defineNarrow(nil, c.int("value_int", 0))
@@ -321,7 +325,7 @@ func constant(c *conversion) {
 		l := c.floats("value_floats")
 		c.define(0, c.FloatTensor([]uint32{uint32(len(l))}, l))
 	default:
-		c.Refusef("it is neither numbers nor a tensor of all its elements")
+		c.Refusef("it is neither numbers nor a tensor")
 	}
 }
 

@@ -93,7 +93,7 @@ type Node struct {
 	Attributes []*Attribute `onnx:"5"`
 }
 
-// AttributeType is AttributeProto.AttributeType. The field of the value of type t is numbered t+1.
+// AttributeType is AttributeProto.AttributeType. The field of the value of type t is numbered t+1, of a sparse tensor 22.
 type AttributeType int32
 
 // Types of attributes.
@@ -107,6 +107,9 @@ const (
 	AttributeFloats
 	AttributeInts
 	AttributeStrings
+	AttributeTensors
+	AttributeGraphs
+	AttributeSparse
 )
 
 // Attribute is an AttributeProto. Ref names an attribute of the enclosing function, whose value it has.
@@ -122,10 +125,14 @@ type Attribute struct {
 	Floats  []float32     `onnx:"7"`
 	Ints    []int64       `onnx:"8"`
 	Strings []string      `onnx:"9"`
+	Sparse  *SparseTensor `onnx:"22"`
 }
 
 // omits leaves out the values of other types.
 func (a *Attribute) omits(num protowire.Number) bool {
+	if num == 22 {
+		return a.Type != AttributeSparse
+	}
 	return num > 1 && num <= protowire.Number(AttributeStrings)+1 && AttributeType(num-1) != a.Type
 }
 
@@ -136,7 +143,7 @@ func (a *Attribute) check(present fieldSet) error {
 			a.Type = t
 		}
 	}
-	if a.Ref == "" && (a.Type == AttributeTensor && a.Tensor == nil || a.Type == AttributeGraph && a.Graph == nil) {
+	if a.Ref == "" && (a.Type == AttributeTensor && a.Tensor == nil || a.Type == AttributeGraph && a.Graph == nil || a.Type == AttributeSparse && a.Sparse == nil) {
 		return fmt.Errorf("attribute %q has no value of its type %d", a.Name, a.Type)
 	}
 	return nil
