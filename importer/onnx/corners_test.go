@@ -31,6 +31,13 @@ func (n *network) given(of onnxfile.DataType, dims []int64, elements ...float64)
 	return v.name
 }
 
+// stepsOf are reals as integers of a type in steps from a zero point, cast to reals.
+func (n *network) stepsOf(of onnxfile.DataType, zero int32, step float32, reals ...float64) string {
+	z := n.constant(&onnxfile.Tensor{Type: of, Dims: []int64{}, Int32s: []int32{zero}})
+	y := n.add("QuantizeLinear", []string{n.given(onnxfile.Float, []int64{int64(len(reals))}, reals...), n.scalar(step), z})
+	return n.add("Cast", []string{y}, attribute("to", int(onnxfile.Float)))
+}
+
 func (n *network) whole(of onnxfile.DataType, v float64) string {
 	return n.constant(&onnxfile.Tensor{Type: of, Raw: rawElements(of, []float64{v})})
 }
@@ -41,6 +48,51 @@ func (n *network) inSteps(x string, in, out stepped, node func(x string) string)
 }
 
 var corners = []corner{
+	{"steps of UINT16 reach 65535", 21, func(n *network) string {
+		return n.stepsOf(onnxfile.Uint16, 30000, 0.001, 40, -40, 0.0125)
+	}, onnxfile.Float, []int64{3}, []float64{65535, 0, 30012}},
+	{"steps of INT16", 21, func(n *network) string {
+		return n.stepsOf(onnxfile.Int16, -5, 0.001, 40, -40, 0.0135)
+	}, onnxfile.Float, []int64{3}, []float64{32767, -32768, 9}},
+	{"steps of UINT4 end at 15", 21, func(n *network) string {
+		return n.add("Add", []string{n.stepsOf(onnxfile.Uint4, 7, 0.5, 40, -40, 1.25), n.scalar(0.5)})
+	}, onnxfile.Float, []int64{3}, []float64{15.5, 0.5, 9.5}},
+	{"steps of INT4 are between -8 and 7", 21, func(n *network) string {
+		return n.stepsOf(onnxfile.Int4, 1, 0.5, 40, -40, 1.25)
+	}, onnxfile.Float, []int64{3}, []float64{7, -8, 3}},
+	{"steps of a stated type", 21, func(n *network) string {
+		x := n.given(onnxfile.Float, []int64{3}, 40, -40, 0.0125)
+		y := n.add("QuantizeLinear", []string{x, n.scalar(0.001)}, attribute("output_dtype", int(onnxfile.Int16)))
+		return n.add("Cast", []string{y}, attribute("to", int(onnxfile.Float)))
+	}, onnxfile.Float, []int64{3}, []float64{32767, -32768, 12}},
+	{"a result that is quantized to a stated type", 21, func(n *network) string {
+		x := n.reals(n.quantized(n.given(onnxfile.Float, []int64{2}, -1.5, 2), stepped{onnxfile.Uint8, 0.25, 128}), stepped{onnxfile.Uint8, 0.25, 128})
+		y := n.add("QuantizeLinear", []string{n.add("Add", []string{x, x}), n.scalar(0.5)}, attribute("output_dtype", int(onnxfile.Int8)))
+		return n.add("Cast", []string{y}, attribute("to", int(onnxfile.Float)))
+	}, onnxfile.Float, []int64{2}, []float64{-6, 8}},
+	{"powers beyond 2^24 are exact", 15, func(n *network) string {
+		base := n.given(onnxfile.Int32, []int64{8}, 3, 7, -5, 2, -1, 0, 1, 3)
+		return n.add("Pow", []string{base, n.given(onnxfile.Int32, []int64{8}, 19, 10, 11, 30, 101, 0, -77, -1)})
+	}, onnxfile.Int32, []int64{8}, []float64{1162261467, 282475249, -48828125, 1 << 30, -1, 1, 1, 0}},
+	{"a power of a fraction is cut off", 15, func(n *network) string {
+		return n.add("Pow", []string{n.given(onnxfile.Int32, []int64{4}, 4, 7, 9, 25), n.scalar(1.5)})
+	}, onnxfile.Int32, []int64{4}, []float64{8, 18, 27, 125}},
+	{"BFLOAT16 has 8 bits of an integer", 13, func(n *network) string {
+		y := n.add("Cast", []string{n.given(onnxfile.Int32, []int64{3}, 1001, 77777, -12345)}, attribute("to", int(onnxfile.BFloat16)))
+		return n.add("Cast", []string{y}, attribute("to", int(onnxfile.Float)))
+	}, onnxfile.Float, []int64{3}, []float64{1000, 77824, -12352}},
+	{"INT4 of an integer wraps", 21, func(n *network) string {
+		y := n.add("Cast", []string{n.given(onnxfile.Int32, []int64{4}, 9, -9, 5, 260)}, attribute("to", int(onnxfile.Int4)))
+		return n.add("Cast", []string{y}, attribute("to", int(onnxfile.Float)))
+	}, onnxfile.Float, []int64{4}, []float64{-7, 7, 5, 4}},
+	{"a constant of few elements", 13, func(n *network) string {
+		sparse := &onnxfile.SparseTensor{
+			Values:  onnxfile.Tensor{Type: onnxfile.Float, Dims: []int64{2}, Floats: []float32{2, -3}},
+			Indices: onnxfile.Tensor{Type: onnxfile.Int64, Dims: []int64{2}, Int64s: []int64{1, 5}}, Dims: []int64{2, 3},
+		}
+		y := n.add("Constant", nil, &onnxfile.Attribute{Name: "sparse_value", Type: onnxfile.AttributeSparse, Sparse: sparse})
+		return n.add("Add", []string{n.given(onnxfile.Float, []int64{1}, 0.5), y})
+	}, onnxfile.Float, []int64{2, 3}, []float64{0.5, 2.5, 0.5, 0.5, 0.5, -2.5}},
 	{"an index that is a scalar input removes the dimension", 13, func(n *network) string {
 		return n.add("Gather", []string{n.given(onnxfile.Float, []int64{2, 3}, 1, 2, 3, 4, 5, 6), n.given(onnxfile.Int64, nil, -1)}, attribute("axis", 1))
 	}, onnxfile.Float, []int64{2}, []float64{3, 6}},

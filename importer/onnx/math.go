@@ -170,12 +170,60 @@ func pow(c *conversion) {
 		}
 	}
 	s := c.commonLayout(real, 0, 1)
+	if e, ok := c.wholeExponents(s.x[1]); ok && c.Operand(s.x[0]).Type == nn.TensorInt32 {
+		c.defineSame(c.integral(s.x[0], c.wholePower(s.x[0], e)), s)
+		return
+	}
 	base := c.asReals(s.x[0])
 	y := c.Binary(nn.OpPow, base, c.As(s.x[1], c.Operand(base).Type))
-	if o := c.Operand(s.x[0]); o.Type == nn.TensorInt32 { // POW in reals is a little off
-		y = c.As(c.RoundEven(y), o.Type)
+	if o := c.Operand(s.x[0]); o.Type == nn.TensorInt32 { // POW in reals is a little off, also below the integer that it should be
+		y = c.As(c.Binary(nn.OpMul, y, c.Like(y, 1+0x1p-20)), o.Type)
 	}
 	c.defineSame(c.integral(s.x[0], y), s)
+}
+
+// wholeExponents are exponents as INT32 where they are integers: by their type, or constants without fractions.
+func (c *conversion) wholeExponents(x uint32) (uint32, bool) {
+	x = c.plain(x)
+	o := c.Operand(x)
+	if o.Type == nn.TensorInt32 {
+		return x, true
+	}
+	list, ok := c.floatsOf(x)
+	if !ok || !o.IsConst() || slices.ContainsFunc(list, func(v float32) bool { return v != float32(math.Trunc(float64(v))) || v < -1<<24 || v > 1<<24 }) {
+		return none, false
+	}
+	return c.As(x, nn.TensorInt32), true
+}
+
+// wholePower is a power of INT32, which reals hold up to 2^24 only, by squaring: the product of base^(2^k) for each bit k of
+// the exponent. Exponents of 32 and more, where all bases but -1, 0 and 1 overflow, count as 30 or 31; of negative ones the
+// power is 0 unless that of the base is 1.
+func (c *conversion) wholePower(base, exponent uint32) uint32 {
+	number := func(v int64) uint32 { return c.Int32Number(v) }
+	rest := c.Unary(nn.OpAbs, exponent)
+	odd := func(x uint32) (bit, half uint32) {
+		half = c.Binary(nn.OpDiv, x, number(2))
+		return c.Binary(nn.OpSub, x, c.Binary(nn.OpMul, half, number(2))), half
+	}
+	bit, _ := odd(rest)
+	rest = c.Binary(nn.OpMinimum, rest, c.Binary(nn.OpAdd, number(30), bit))
+	y, p := none, base
+	for k := range 5 {
+		bit, rest = odd(rest)
+		factor := c.Binary(nn.OpAdd, c.Binary(nn.OpMul, c.Binary(nn.OpSub, p, number(1)), bit), number(1))
+		if y == none {
+			y = factor
+		} else {
+			y = c.Binary(nn.OpMul, y, factor)
+		}
+		if k < 4 {
+			p = c.Binary(nn.OpMul, p, p)
+		}
+	}
+	positive := c.As(c.Compare(nn.OpGreaterEqual, exponent, number(0)), nn.TensorInt32)
+	one := c.As(c.Compare(nn.OpEqual, c.Unary(nn.OpAbs, base), number(1)), nn.TensorInt32)
+	return c.Binary(nn.OpMul, y, c.Binary(nn.OpMaximum, positive, one))
 }
 
 // fold applies an operation of two operands to a list.
@@ -262,11 +310,16 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	}
 	x = c.narrow(x)
 	o := *c.Operand(x)
-	if t == onnxfile.BFloat16 && o.Type == nn.TensorFloat32 {
-		c.defineMoved(0, c.rounded16(x), form)
+	if f, ok := smallFloats[t]; ok {
+		c.defineMoved(0, c.roundedTo(f, c.As(c.plain(x), nn.TensorFloat32), c.flag("saturate", 1)), form)
+		c.values[c.node.Outputs[0]].short = t
 		return
 	}
-	if o.Type == out.Type && t != onnxfile.Int16 && t != onnxfile.Uint16 {
+	if t == onnxfile.BFloat16 && o.Type != nn.TensorBool8 {
+		c.defineMoved(0, c.rounded16(c.As(c.plain(x), nn.TensorFloat32)), form)
+		return
+	}
+	if short := shortType(t); o.Type == out.Type && (short == 0 || short == v.short) {
 		c.defineMoved(0, x, form)
 		return
 	}
@@ -279,6 +332,8 @@ func (c *conversion) cast(t onnxfile.DataType) {
 	x = c.plain(x)
 	var y uint32
 	switch {
+	case t == onnxfile.Int4 || t == onnxfile.Uint4:
+		y = c.Bytes(c.LowBits(c.As(x, nn.TensorInt32), 4, t == onnxfile.Int4), out.Type)
 	case out.Type.IsQuant8():
 		y = c.Wrapped(x, out.Type)
 	default:

@@ -44,7 +44,7 @@ func (g *graph) quantization(scale, zero string) (o nn.Operand, ok bool) {
 		return o, true
 	}
 	v, there := g.find(zero)
-	if !there || v.missing || v.forms[real] == none {
+	if !there || v.missing || v.forms[real] == none || v.short != 0 {
 		return o, false
 	}
 	z, ok := g.Ints(v.forms[real])
@@ -131,7 +131,7 @@ func (c *conversion) target(fuse bool) (t target, ok bool) {
 			if u.node == nil || u.node.Op != "QuantizeLinear" || u.input != 0 {
 				return t, false
 			}
-			o, ok := c.quantization(input(u.node, 1), input(u.node, 2))
+			o, ok := c.quantizationBy(u.node)
 			if !ok || i > 0 && (o.Type != t.Type || o.Scale != t.Scale || o.ZeroPoint != t.ZeroPoint) {
 				return t, false
 			}
@@ -256,17 +256,13 @@ func (g *graph) turned(x uint32, t nn.OperandType) uint32 {
 // quantizeLinear emits nothing where the operator before it produces the quantized tensor.
 func quantizeLinear(c *conversion) {
 	v := c.v(0)
-	o, ok := c.quantization(c.node.Inputs[1], input(c.node, 2))
-	if t := c.int("output_dtype", 0); t != 0 && !c.has(2) {
-		typed, known := template(onnxfile.DataType(t))
-		if !known {
-			c.Refusef("it quantizes to %v, which NNAPI lacks", onnxfile.DataType(t))
-		}
-		o.Type = typed.Type
-		ok = ok && o.Type.IsQuant8()
-	}
+	o, ok := c.quantizationBy(c.node)
 	if !ok {
-		c.define(0, c.quantizeByAxis())
+		t := c.quantizedType()
+		c.define(0, c.quantizeByAxis(t))
+		if k := c.node.Outputs[0]; k != "" {
+			c.values[k].short = shortType(t)
+		}
 		return
 	}
 	kind := real
@@ -329,19 +325,71 @@ func (c *conversion) requantizesEven(from *nn.Operand, to nn.Operand) bool {
 	return true
 }
 
-// quantizeByAxis composes a quantization with scales along an axis, or with one that is
-// known only during execution: clamp(round(x / scale) + zero).
-func (c *conversion) quantizeByAxis() uint32 {
-	x := c.reals(0)
-	shape := c.Dims(x)
-	lo, hi, out := float32(0), float32(255), nn.TensorQuant8Asymm
-	if c.has(2) {
-		if t := c.Operand(c.real(c.v(2), false)).Type; t == nn.TensorQuant8AsymmSigned {
-			lo, hi, out = -128, 127, t
-		} else if t == nn.TensorInt32 {
-			lo, hi, out = math.MinInt16, math.MaxInt16, t
+// stepLimits are the least and the greatest integer of the types that reals are quantized to.
+var stepLimits = map[onnxfile.DataType][2]float32{
+	onnxfile.Uint8: {0, math.MaxUint8}, onnxfile.Int8: {math.MinInt8, math.MaxInt8}, onnxfile.Uint16: {0, math.MaxUint16}, onnxfile.Int16: {math.MinInt16, math.MaxInt16},
+	onnxfile.Uint4: {0, 15}, onnxfile.Int4: {-8, 7},
+}
+
+// quantizationBy is the quantization of a QuantizeLinear to 8-bit integers by one scale; ok is false for others.
+func (g *graph) quantizationBy(n *onnxfile.Node) (o nn.Operand, ok bool) {
+	o, ok = g.quantization(input(n, 1), input(n, 2))
+	if input(n, 2) != "" {
+		return o, ok
+	}
+	switch t := statedType(n); t {
+	case onnxfile.Undefined, onnxfile.Uint8:
+	case onnxfile.Int8:
+		o.Type = nn.TensorQuant8AsymmSigned
+	default:
+		return o, false
+	}
+	return o, ok
+}
+
+// statedType is the type that a QuantizeLinear without a zero point states.
+func statedType(n *onnxfile.Node) onnxfile.DataType {
+	for _, a := range n.Attributes {
+		if a.Name == "output_dtype" && a.Type == onnxfile.AttributeInt {
+			return onnxfile.DataType(a.Int)
 		}
 	}
+	return onnxfile.Undefined
+}
+
+// quantizedType is the type of the result of the QuantizeLinear that is converted: its zero point's.
+func (c *conversion) quantizedType() onnxfile.DataType {
+	if !c.has(2) {
+		if t := statedType(c.node); t != onnxfile.Undefined {
+			return t
+		}
+		return onnxfile.Uint8
+	}
+	v := c.v(2)
+	switch o := c.Operand(c.real(v, false)); {
+	case v.short != 0:
+		return v.short
+	case o.Type == nn.TensorQuant8AsymmSigned:
+		return onnxfile.Int8
+	case o.Type == nn.TensorInt32:
+		return onnxfile.Int16 // held as such after an operator that lost the type
+	}
+	return onnxfile.Uint8
+}
+
+// quantizeByAxis composes a quantization with scales along an axis, with one that is known only during execution, or to
+// other integers than of 8 bits: clamp(round(x / scale) + zero).
+func (c *conversion) quantizeByAxis(t onnxfile.DataType) uint32 {
+	x := c.reals(0)
+	shape := c.Dims(x)
+	if f, ok := smallFloats[t]; ok {
+		return c.roundedTo(f, c.As(c.Binary(nn.OpDiv, x, c.alongAxis(c.reals(1), shape)), nn.TensorFloat32), c.flag("saturate", 1))
+	}
+	limits, ok := stepLimits[t]
+	if !ok {
+		c.Refusef("it quantizes to %v; integers of 4, 8 and 16 bits and reals of 4 and 8 bits are supported", t)
+	}
+	lo, hi, out := limits[0], limits[1], held[t]
 	steps := c.RoundSteps(x, c.alongAxis(c.reals(1), shape))
 	if c.has(2) {
 		steps = c.Binary(nn.OpAdd, steps, c.alongAxis(c.As(c.asInt32(2), nn.TensorFloat32), shape))
@@ -399,6 +447,11 @@ func dequantizeLinear(c *conversion) {
 	image := v.forms[real] == none
 	x := c.form(v, real, image)
 	old := *c.Operand(x)
+	if old.Type == nn.TensorFloat32 { // reals of 8 bits and less, whose zero point is 0
+		x = c.raw(0)
+		c.define(0, c.Binary(nn.OpMul, x, c.As(c.alongAxis(c.reals(1), c.Dims(x)), nn.TensorFloat32)))
+		return
+	}
 	scale := c.real(c.v(1), false)
 	s, known := c.floatsOf(scale)
 	known = known && c.IsConst(scale)

@@ -13,12 +13,14 @@ import (
 )
 
 // held is how NNAPI holds tensors of a type of the format: integers of other widths are
-// narrowed to, or stored in, 32 or 8 bits; FLOAT, DOUBLE and BFLOAT16 are float32.
+// narrowed to, or stored in, 32 or 8 bits; FLOAT, DOUBLE, BFLOAT16 and reals of less bits are float32.
 var held = map[onnxfile.DataType]nn.OperandType{
 	onnxfile.Float: nn.TensorFloat32, onnxfile.Double: nn.TensorFloat32, onnxfile.BFloat16: nn.TensorFloat32, onnxfile.Float16: nn.TensorFloat16,
 	onnxfile.Int32: nn.TensorInt32, onnxfile.Int64: nn.TensorInt32, onnxfile.Uint32: nn.TensorInt32, onnxfile.Uint64: nn.TensorInt32,
 	onnxfile.Int16: nn.TensorInt32, onnxfile.Uint16: nn.TensorInt32, onnxfile.Int8: nn.TensorQuant8AsymmSigned, onnxfile.Uint8: nn.TensorQuant8Asymm,
 	onnxfile.Int4: nn.TensorQuant8AsymmSigned, onnxfile.Uint4: nn.TensorQuant8Asymm, onnxfile.Bool: nn.TensorBool8,
+	onnxfile.Float8E4M3FN: nn.TensorFloat32, onnxfile.Float8E4M3FNUZ: nn.TensorFloat32, onnxfile.Float8E5M2: nn.TensorFloat32, onnxfile.Float8E5M2FNUZ: nn.TensorFloat32,
+	onnxfile.Float4E2M1: nn.TensorFloat32,
 }
 
 // template is an operand of a type of the format; 8-bit integers count in ones.
@@ -125,6 +127,10 @@ func (g *graph) elements(t *onnxfile.Tensor, n int64) (data []byte, wide []int64
 	switch t.Type {
 	case onnxfile.Float, onnxfile.Float16, onnxfile.Int32, onnxfile.Int8, onnxfile.Uint8, onnxfile.Bool:
 		return raw[:len(raw):len(raw)], nil
+	case onnxfile.Float8E4M3FN, onnxfile.Float8E4M3FNUZ, onnxfile.Float8E5M2, onnxfile.Float8E5M2FNUZ, onnxfile.Float4E2M1:
+		g.Spend(4 * n)
+		f := smallFloats[t.Type]
+		return smallReals(&f, raw, n), nil
 	case onnxfile.Double, onnxfile.BFloat16:
 		g.Spend(4 * n)
 		data = make([]byte, 0, 4*n)
@@ -224,8 +230,9 @@ func (g *graph) listed(t *onnxfile.Tensor, n int64) (data []byte, wide []int64) 
 	case onnxfile.Uint32, onnxfile.Uint64:
 		count(len(t.Uint64s))
 		return g.narrowed(n, func(i int64) int64 { return g.signed(t, t.Uint64s[i]) })
-	case onnxfile.Int4, onnxfile.Uint4: // two in an entry
-		if int64(len(t.Int32s)) != (n+1)/2 {
+	case onnxfile.Float8E4M3FN, onnxfile.Float8E4M3FNUZ, onnxfile.Float8E5M2, onnxfile.Float8E5M2FNUZ, // a byte in an entry
+		onnxfile.Int4, onnxfile.Uint4, onnxfile.Float4E2M1: // two in an entry
+		if int64(len(t.Int32s)) != (n*int64(t.Type.Bits())+7)/8 {
 			g.Failf("tensor %q: shape %v of %v, a list of %d entries", t.Name, t.Dims, t.Type, len(t.Int32s))
 		}
 		packed := *t

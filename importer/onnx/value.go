@@ -24,7 +24,7 @@ type value struct {
 	forms   [forms]uint32
 	rank    int               // in the file, where there are images only
 	missing bool              // the output of an operator without NNAPI form
-	short   onnxfile.DataType // INT16, UINT16 or BFLOAT16 where the file has that type, which NNAPI holds in 32 bits; 0 else
+	short   onnxfile.DataType // a type of the file that NNAPI holds in one of more bits: INT16, UINT4, BFLOAT16, ...; 0 else
 	from    *lowering.Graph
 	// sequence values are lists of parts, absent ones optional values that are not there: see sequence.go.
 	sequence, absent bool
@@ -50,9 +50,9 @@ func plainValue(x uint32) *value {
 	return v
 }
 
-// shortType is t where it has 16 bits that NNAPI holds in 32, 0 else.
+// shortType is t where NNAPI holds it in a type of more bits, 0 else.
 func shortType(t onnxfile.DataType) onnxfile.DataType {
-	if t == onnxfile.Int16 || t == onnxfile.Uint16 || t == onnxfile.BFloat16 {
+	if o, ok := template(t); ok && t != onnxfile.Bool && t.Bits() < 8*o.Type.ElementBytes() {
 		return t
 	}
 	return 0
