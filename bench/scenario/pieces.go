@@ -243,7 +243,7 @@ func (x *execution) serveJob(c hal.Client, job int, of piece, device int) error 
 	if err != nil {
 		return x.fail(job, err)
 	}
-	own := p.Cost(of.network, of.from, of.to, device)
+	own := p.simulated().Cost(of.network, of.from, of.to, device)
 	d.note(x.run, res, c.NowFs(), own.LatencyFs)
 	if of.to == p.parts(of.network) {
 		x.finish(job, x.result(of.network, d))

@@ -31,7 +31,7 @@ func (s *Scenario) Faster(rate float64) (*Scenario, error) {
 // HighestRate is how many times as fast the scenario may go before a strategy misses a deadline, by bisection to
 // RatePrecision: a rate at which it missed none, where it missed some at RatePrecision times that; 0: it misses some at 1/64.
 // prepare completes the problem of each rate.
-func (r *Runner) HighestRate(s Strategy, prepare func(*Problem)) (float64, error) {
+func (r *Runner) HighestRate(s Strategy, prepare func(*Problem) error) (float64, error) {
 	own := r.Scenario
 	defer func() { r.Scenario = own }()
 	meets := func(rate float64) (bool, error) {
@@ -44,7 +44,9 @@ func (r *Runner) HighestRate(s Strategy, prepare func(*Problem)) (float64, error
 		if err != nil {
 			return false, err
 		}
-		prepare(p)
+		if err := prepare(p); err != nil {
+			return false, err
+		}
 		x, err := r.Compare(p, s)
 		return err == nil && x.Missed == 0, err
 	}

@@ -305,7 +305,7 @@ func (x *execution) follow(c hal.Client, job int, route Route) error {
 	if err == nil {
 		var res *nnrt.Result
 		if res, err = compiled.Execute(x.Workloads[j.Network].Inputs, nnrt.ExecuteOptions{Client: c}); err == nil {
-			own := x.problem.alone(j.Network, route)
+			own := x.problem.simulated().alone(j.Network, route)
 			d.note(x.run, res, c.NowFs(), own.LatencyFs)
 			x.finish(job, res)
 			return nil

@@ -52,6 +52,15 @@ type Problem struct {
 	Rises bool
 
 	ranges [][]Cost // of parts, by network
+	own    *Problem // with the costs of the simulator, where those of Elsewhere took their place; nil: this one
+}
+
+// simulated is the problem with the costs of the simulator.
+func (p *Problem) simulated() *Problem {
+	if p.own != nil {
+		return p.own
+	}
+	return p
 }
 
 // Divided is the route of a network that the runtime divides among the engines by AOSP's rule.

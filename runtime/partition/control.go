@@ -264,7 +264,7 @@ func (p *Problem) Inside(c *Control, device int) (cost Cost, ok bool) {
 			if !sub.supports(device, i) {
 				return cost, false
 			}
-			cost = cost.plus(sub.Costs.Operation[device][i].times(rounds[n]))
+			cost = cost.Plus(sub.Costs.Operation[device][i].Times(rounds[n]))
 		}
 	}
 	return cost, true

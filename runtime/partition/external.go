@@ -185,7 +185,7 @@ func (p *Problem) external() *ExternalProblem {
 		return externalCost{round(c.TimeFs / 1e9), round(c.EngineFs / 1e9), round(c.EnergyPJ / 1e6)}
 	}
 	for d := range p.Devices {
-		x.Devices = append(x.Devices, externalDevice{p.Devices[d].Name, us(p.Costs.Fixed[d]), us(p.Costs.PerByte[d].times(1000))})
+		x.Devices = append(x.Devices, externalDevice{p.Devices[d].Name, us(p.Costs.Fixed[d]), us(p.Costs.PerByte[d].Times(1000))})
 	}
 	for i := range p.Graph.Operations {
 		o := &p.Graph.Operations[i]

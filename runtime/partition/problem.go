@@ -87,11 +87,13 @@ type Cost struct {
 	EnergyPJ float64
 }
 
-func (c Cost) plus(d Cost) Cost {
+// Plus is the sum of two costs.
+func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.TimeFs + d.TimeFs, c.EngineFs + d.EngineFs, c.EnergyPJ + d.EnergyPJ}
 }
 
-func (c Cost) times(x float64) Cost { return Cost{c.TimeFs * x, c.EngineFs * x, c.EnergyPJ * x} }
+// Times is a multiple of a cost.
+func (c Cost) Times(x float64) Cost { return Cost{c.TimeFs * x, c.EngineFs * x, c.EnergyPJ * x} }
 
 // by is a cost as one number, its parts weighed by those of w.
 func (c Cost) by(w Cost) float64 {
@@ -306,9 +308,9 @@ func (p *Problem) supports(device, op int) bool { return p.Devices[device].Suppo
 // estimate is the additive cost of a step: its predicted cost while it is not known as a
 // whole.
 func (p *Problem) estimate(s *Step, bytes int64) Cost {
-	c := p.Costs.Fixed[s.Device].plus(p.Costs.PerByte[s.Device].times(float64(bytes)))
+	c := p.Costs.Fixed[s.Device].Plus(p.Costs.PerByte[s.Device].Times(float64(bytes)))
 	for _, i := range s.Operations {
-		c = c.plus(p.Costs.Operation[s.Device][i])
+		c = c.Plus(p.Costs.Operation[s.Device][i])
 	}
 	return c
 }

@@ -53,7 +53,7 @@ func TestOptimalControlFlow(t *testing.T) {
 		op := r.IntN(len(p.Graph.Operations))
 		p.Graph.Operations[op].Type = nn.OpWhile.String()
 		p.Control = []Control{{op, [2]uint32{4, 7}}}
-		p.Costs.Operation[0][op] = p.Costs.Operation[0][op].times(10)
+		p.Costs.Operation[0][op] = p.Costs.Operation[0][op].Times(10)
 		p.Costs.Rounds = map[int][2]float64{op: {2, 1}}
 		p.Subgraphs, p.Costs.Subgraphs = map[uint32]*Problem{}, map[uint32]Costs{}
 		for _, s := range p.Control[0].Subgraphs {
@@ -160,7 +160,7 @@ func TestSolve(t *testing.T) {
 			for k, l := range Link(p.Graph, e.Steps) {
 				c := truth.segment(&e.Steps[k], l.moves(plan.Sequential))
 				more := float64(len(e.Steps[k].Operations) % 3)
-				run.Segments = append(run.Segments, Segment{Device: e.Steps[k].Device, Operations: e.Steps[k].Operations, Cost: c.times(1 + more)})
+				run.Segments = append(run.Segments, Segment{Device: e.Steps[k].Device, Operations: e.Steps[k].Operations, Cost: c.Times(1 + more)})
 				run.LatencyFs += more * c.TimeFs
 			}
 			return run, nil
@@ -246,7 +246,7 @@ func TestSolveGivesUp(t *testing.T) {
 		// Estimates of all other plans are lower, so that they are tried.
 		for d := range p.Devices {
 			for i := range p.Costs.Operation[d] {
-				p.Costs.Operation[d][i] = p.Costs.Operation[d][i].times(1e-6)
+				p.Costs.Operation[d][i] = p.Costs.Operation[d][i].Times(1e-6)
 			}
 			p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{}, Cost{}
 		}

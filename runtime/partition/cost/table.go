@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,7 +59,7 @@ func (t *Table) Costs(p *partition.Problem, simulated func() (partition.Costs, e
 		}
 	}
 	if !used {
-		return partition.Costs{}, nil, fmt.Errorf("costs: %s: no row is about %s: %s: %s", t.Name, p.Model.Name, t.rows[0].at, t.rows[0].why(p))
+		return partition.Costs{}, nil, fmt.Errorf("costs: %s: %w is about %s: %s: %s", t.Name, ErrNoRow, p.Model.Name, t.rows[0].at, t.rows[0].why(p))
 	}
 	if complete(cover) {
 		return c, cover, nil
@@ -111,6 +112,33 @@ func (x *Coverage) String(file string) string {
 		text += fmt.Sprintf("; %d of its rows are not used, the first at %s", x.Unused, x.Unknown)
 	}
 	return text
+}
+
+// ErrNoRow is in the error of Table.Costs if the table says nothing of the network's operations.
+var ErrNoRow = errors.New("no row")
+
+// Whole returns what the table says of a network as a whole on a device; ok is false where it says nothing. at is the first row about it.
+func (t *Table) Whole(network, device string) (c partition.Cost, at string, ok bool) {
+	var rows []*tableRow
+	for _, r := range t.rows {
+		if r.kind == TableNetwork && r.network == network && r.device == device {
+			rows = append(rows, r)
+		}
+	}
+	if rows == nil {
+		return unknown, "", false
+	}
+	return mean(rows), rows[0].at, true
+}
+
+// Networks are the names of networks that the table has rows of, in their order.
+func (t *Table) Networks() (names []string) {
+	for _, r := range t.rows {
+		if r.network != "" && !slices.Contains(names, r.network) {
+			names = append(names, r.network)
+		}
+	}
+	return names
 }
 
 // complete reports whether nothing is missing.

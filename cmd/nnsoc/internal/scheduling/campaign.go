@@ -110,6 +110,9 @@ func (f *flags) key(a *cli.App, s *scenario.Scenario, strategies []scenario.Stra
 	for _, x := range strategies {
 		fmt.Fprintln(h, x.Name())
 	}
+	if f.table != nil {
+		fmt.Fprintf(h, "%s\n%s", f.costs, f.text)
+	}
 	return fmt.Sprintf("%x", h.Sum(nil)[:16]), nil
 }
 

@@ -16,11 +16,11 @@ type rateEntry struct {
 	Relative float64 `json:"relative_to_first"` // to that of the first strategy; 0: that has none
 }
 
-// highestRates fills in the rates of strategies.
-func (e *scenarioEntry) highestRates(r *scenario.Runner, p *scenario.Problem, strategies []scenario.Strategy, progress *cli.Progress) error {
+// highestRates fills in the rates of strategies. prepare completes the problem of each rate.
+func (e *scenarioEntry) highestRates(r *scenario.Runner, prepare func(*scenario.Problem) error, strategies []scenario.Strategy, progress *cli.Progress) error {
 	for _, s := range strategies {
 		progress.Update("%s: highest rate of %s", e.Scenario.Name, s.Name())
-		rate, err := r.HighestRate(s, func(x *scenario.Problem) { x.Objective, x.Rises = p.Objective, p.Rises })
+		rate, err := r.HighestRate(s, prepare)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name(), err)
 		}

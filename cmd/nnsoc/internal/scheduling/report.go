@@ -24,15 +24,18 @@ type scheduleReport struct {
 
 // scenarioEntry is a scenario with what the strategies did.
 type scenarioEntry struct {
-	Scenario   *scenario.Scenario    `json:"scenario"` // as its file says, with defaults
-	SoC        string                `json:"soc"`
-	Engines    string                `json:"engine_costs"`                // "measured": held for the measured times of operations, or "simulated"
-	Alone      []aloneEntry          `json:"alone_costs"`                 // cost of each network on each engine that runs it
-	Strategies []*scenario.Summary   `json:"strategies"`                  // by strategy
-	Failed     []failedStrategy      `json:"failed_strategies,omitempty"` // programs that gave no plan
-	Rates      []rateEntry           `json:"highest_rates,omitempty"`     // with --highest-rate, in place of strategies
-	Seeds      int                   `json:"seed_count,omitempty"`        // with --seeds; strategies are those of the first, the scenario's own
-	Ranking    []*scenario.Aggregate `json:"ranking,omitempty"`           // with --seeds, the best first; others beside it
+	Scenario   *scenario.Scenario         `json:"scenario"` // as its file says, with defaults
+	SoC        string                     `json:"soc"`
+	Engines    string                     `json:"engine_costs"`                // "measured": held for the measured times of operations, or "simulated"
+	Alone      []aloneEntry               `json:"alone_costs"`                 // cost of each network on each engine that runs it
+	Costs      string                     `json:"costs,omitempty"`             // file of --costs, which alone_costs then are of
+	Coverage   []scenario.NetworkCoverage `json:"cost_coverage,omitempty"`     // what that file says, by network; the rest is simulated
+	Unused     []string                   `json:"unused_networks,omitempty"`   // networks that the file has rows of and that are not in the scenario
+	Strategies []*scenario.Summary        `json:"strategies"`                  // by strategy
+	Failed     []failedStrategy           `json:"failed_strategies,omitempty"` // programs that gave no plan
+	Rates      []rateEntry                `json:"highest_rates,omitempty"`     // with --highest-rate, in place of strategies
+	Seeds      int                        `json:"seed_count,omitempty"`        // with --seeds; strategies are those of the first, the scenario's own
+	Ranking    []*scenario.Aggregate      `json:"ranking,omitempty"`           // with --seeds, the best first; others beside it
 }
 
 // failedStrategy is a program that has made no plan, or none that runs.
@@ -191,6 +194,7 @@ func (e *scenarioEntry) text(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	e.costsText(w)
 	if slices.ContainsFunc(e.Strategies, func(s *scenario.Summary) bool {
 		return slices.ContainsFunc(s.Networks, func(r scenario.Row) bool { return r.LostMS <= -0.0005 })
 	}) {
@@ -198,6 +202,28 @@ func (e *scenarioEntry) text(w io.Writer) error {
 		return err
 	}
 	return nil
+}
+
+// costsText says what a file of costs has, and what is simulated.
+func (e *scenarioEntry) costsText(w io.Writer) {
+	if e.Costs == "" {
+		return
+	}
+	fmt.Fprintf(w, "\nStrategies plan, and predictions are made, by %s; the runs are simulated by the machine's own costs.\n", e.Costs)
+	for _, n := range e.Coverage {
+		if len(n.Whole) > 0 {
+			fmt.Fprintf(w, "%s: as a whole on %s from %s\n", n.Network, strings.Join(n.Whole, ", "), e.Costs)
+		}
+		for i := range n.Coverage {
+			fmt.Fprintf(w, "%s: %s\n", n.Network, n.Coverage[i].String(e.Costs))
+		}
+		if len(n.Whole) == 0 && n.Coverage == nil {
+			fmt.Fprintf(w, "%s: all simulated, %s has no row about it\n", n.Network, e.Costs)
+		}
+	}
+	if len(e.Unused) > 0 {
+		fmt.Fprintf(w, "rows of networks that do not arrive here: %s\n", strings.Join(e.Unused, ", "))
+	}
 }
 
 // proven marks the plan that no other is better than, by prediction.

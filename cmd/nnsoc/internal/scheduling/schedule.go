@@ -18,6 +18,8 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -30,10 +32,13 @@ type flags struct {
 	strategies         []string
 	preference, write  string
 	html, out, shard   string
-	objective          string
+	objective, costs   string
 	generate, seeds    int
 	most, parts        int
 	csv, list, rates   bool
+
+	table *cost.Table // of the file of costs; nil: there is none
+	text  []byte      // of that file
 }
 
 // New returns the command schedule.
@@ -68,11 +73,12 @@ sums over all: a run that was interrupted resumes there, and --shard I/N runs on
 
 Networks are cut into up to --parts parts where engines' support changes or few bytes cross.
 Each network runs once or twice on each engine, which is kept (NNSOC_CACHE); after that executions hold engines for the
-times of their operations. --simulate N simulates each program N times beside the same programs on the other engines instead,
+times of their operations. --costs FILE has strategies plan, and predict, by costs that were measured elsewhere; the
+simulation stays that of the machine. --simulate N simulates each program N times beside the same programs on the other engines instead,
 which takes minutes; further executions have the costs of the last of these at their own clocks.`,
 		Example: "  nnsoc schedule doorbell\n  nnsoc schedule mobilenet_v1_0.25_128_quant mlperf_tiny_vww_quant --period 10ms,20ms --duration 200ms --strategies single,exact\n" +
 			"  nnsoc schedule mobilenet_v1_0.25_128_quant --period 5ms --write mine.toml\n" +
-			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule doorbell --seeds 10 --strategies single,exact,band\n  nnsoc schedule camera --highest-rate --strategies delegate,single,band\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
+			"  nnsoc schedule doorbell --html doorbell.html\n  nnsoc schedule doorbell --seeds 10 --strategies single,exact,band\n  nnsoc schedule doorbell --costs phone.tsv --strategies single,exact\n  nnsoc schedule camera --highest-rate --strategies delegate,single,band\n  nnsoc schedule --generate 1000 --seed 1 --write many && nnsoc schedule many/*.toml --strategies single,band --out results --shard 1/2",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return run(a, cmd, &f, args) },
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -95,6 +101,7 @@ which takes minutes; further executions have the costs of the last of these at t
 	fl.Lookup("simulate").DefValue = "" // it is in the text
 	fl.IntVar(&f.parts, "parts", 4, fmt.Sprintf("parts that a network is cut into at most, 1 to %d", scenario.MaxParts))
 	fl.StringVar(&f.objective, "objective", "", "what exact, genetic and contention make small: an expression of "+strings.Join(scenario.ObjectiveNames, ", ")+" (default: missed deadlines, then the mean)")
+	fl.StringVar(&f.costs, "costs", "", "file of costs that were measured elsewhere, by which strategies plan instead of the simulator's: rows of operations, or of whole networks (docs/Strategies.md)")
 	fl.StringVar(&f.html, "html", "", "also write a page to look at to this file: timeline, use, latencies, energy and misses")
 	fl.IntVar(&f.generate, "generate", 0, fmt.Sprintf("write so many random scenarios to the folder of --write, at most %d; --seed makes others", scenario.MaxGenerated))
 	fl.StringVar(&f.out, "out", "", "keep results in this folder, and resume there")
@@ -102,6 +109,7 @@ which takes minutes; further executions have the costs of the last of these at t
 	fl.BoolVar(&f.csv, "csv", false, "print comma-separated values")
 	fl.BoolVar(&f.rates, "highest-rate", false, "find for each strategy how many times as fast the scenario may go, its periods and deadlines alike, before a deadline is missed")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios that have names")
+	_ = cmd.RegisterFlagCompletionFunc("costs", cobra.FixedCompletions([]string{"tsv", "csv", "json"}, cobra.ShellCompDirectiveFilterFileExt))
 	_ = cmd.RegisterFlagCompletionFunc("strategies", cobra.FixedCompletions(scenario.Names(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("objective", cobra.FixedCompletions(scenario.ObjectiveNames, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -137,6 +145,12 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	}
 	if err := f.checkSeeds(); err != nil {
 		return cli.Usage(err)
+	}
+	if f.costs != "" {
+		f.text = try.V(cli.ReadFile(f.costs, cost.MaxTableBytes))
+		if f.table, err = cost.ReadTable(f.costs, f.text); err != nil {
+			return cli.Usage(err)
+		}
 	}
 	strategies := try.V(parseStrategies(f.strategies))
 	scenarios := try.V(read(a, cmd, f, args))
@@ -346,13 +360,23 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	r := &scenario.Runner{Machine: m.Live, Registry: m.Registry, Preference: pref, Scenario: s, MaxParts: f.parts, Progress: func(format string, args ...any) { p.Update(s.Name+": "+format, args...) }}
 	engines := try.V(networks(a, f, m, r))
 	problem := try.V(r.Measure())
+	replace, coverage := try.V2(elsewhere(f, m, r, problem))
 	if f.objective != "" {
 		problem.Objective, problem.Rises = try.V(scenario.ParseObjective(f.objective)), scenario.Rises(f.objective)
 	}
 	entry := newScenarioEntry(s, c, problem)
-	entry.Engines = engines
+	entry.Engines, entry.Costs, entry.Coverage = engines, f.costs, coverage
+	if f.table != nil {
+		entry.Unused = slices.DeleteFunc(f.table.Networks(), func(name string) bool {
+			return slices.ContainsFunc(coverage, func(n scenario.NetworkCoverage) bool { return n.Network == name })
+		})
+	}
 	if f.rates {
-		return entry, entry.highestRates(r, problem, strategies, p)
+		prepare := func(x *scenario.Problem) error {
+			x.Objective, x.Rises = problem.Objective, problem.Rises
+			return replace(x)
+		}
+		return entry, entry.highestRates(r, prepare, strategies, p)
 	}
 	for _, strategy := range strategies {
 		p.Update("%s: %s", s.Name, strategy.Name())
@@ -372,6 +396,30 @@ func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.S
 	}
 	scenario.Front(entry.Strategies)
 	return entry, nil
+}
+
+// elsewhere puts the costs of --costs into a problem, and returns the function that does so and what the file says.
+func elsewhere(f *flags, m *machine.Machine, r *scenario.Runner, p *scenario.Problem) (replace func(*scenario.Problem) error, _ []scenario.NetworkCoverage, err error) {
+	if f.table == nil {
+		return func(*scenario.Problem) error { return nil }, nil, nil
+	}
+	x := session.NewPlanner(m.Phone, nnrt.CompileOptions{Preference: nnrt.Prefer(r.Preference)}, session.PlanPace())
+	x.Progress = r.Progress
+	e, err := r.Elsewhere(f.table, func(network int) (partition.Costs, error) {
+		w := &r.Workloads[network]
+		problem, err := x.Problem(&session.Network{Model: w.Model, Inputs: w.Inputs}, session.CostsMeasured)
+		if err != nil {
+			return partition.Costs{}, err
+		}
+		return problem.Costs, nil
+	})
+	if err == nil {
+		err = e.Replace(p)
+	}
+	if err != nil {
+		return nil, nil, cli.Usage(err)
+	}
+	return e.Replace, e.Coverage(p), nil
 }
 
 // How engines run.
