@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "ef3be637dc84580b", []deviceFigures{
+	{"ethos-u55-128", "df8788a045588b00", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -20,7 +20,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "931447627ec46604", []deviceFigures{
+	{"ethos-u55-256", "10339720bb49829c", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "f9acfd5a02388641", []deviceFigures{
+	{"ethos-u55-32", "ced72f33f322055e", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -50,7 +50,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "c52379a8b1738bba", []deviceFigures{
+	{"ethos-u55-64", "8a5f2831bdc877e8", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "cd65c1b751e3840e", []deviceFigures{
+	{"ethos-u65-256", "412ebab0b9ac7d51", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -80,7 +80,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "e4ec5fcce681c718", []deviceFigures{
+	{"ethos-u65-512", "7a5c140e4c6e313b", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -95,7 +95,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "390ab74e8c5926fb", []deviceFigures{
+	{"pixel4", "13115f67607c3a9e", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.46, 0.21},
@@ -150,7 +150,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "20ebe379d6791f0f", []deviceFigures{
+	{"sd888", "cc84004834d7de03", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -168,7 +168,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "d4e54bf3e8091dad", []deviceFigures{
+	{"xclipse920", "448ecbff171cdc07", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.39, 0.21},
