@@ -18,7 +18,7 @@ type pattern struct{ first, windows uint32 }
 type vectorMove struct {
 	dst, src uint32
 	chunks   []datamove.Chunk
-	key      string
+	key      []byte // equal for equal chunks
 }
 
 // permutation converts runs to entries of the byte permutation kernel.
@@ -73,7 +73,6 @@ func launchPermutation(l *step.Launcher, runs []CopyRun, flip bool) {
 // eachVector visits the vectors that runs touch until visit is false.
 func eachVector(runs []CopyRun, visit func(v *vectorMove) bool) {
 	var v vectorMove
-	var key []byte
 	done := func() bool {
 		if len(v.chunks) == 0 {
 			return true
@@ -82,14 +81,13 @@ func eachVector(runs []CopyRun, visit func(v *vectorMove) bool) {
 		for _, c := range v.chunks {
 			v.src = min(v.src, c.From)
 		}
-		key = key[:0]
+		v.key = v.key[:0]
 		for i := range v.chunks {
 			c := &v.chunks[i]
 			c.From -= v.src
-			key = append(key, byte(c.To), byte(c.N))
-			key = binary.LittleEndian.AppendUint32(key, c.From)
+			v.key = append(v.key, byte(c.To), byte(c.N))
+			v.key = binary.LittleEndian.AppendUint32(v.key, c.From)
 		}
-		v.key = string(key)
 		ok := visit(&v)
 		v.chunks = v.chunks[:0]
 		return ok
@@ -114,15 +112,15 @@ func eachVector(runs []CopyRun, visit func(v *vectorMove) bool) {
 // chooseNetwork compares the networks on the first patterns.
 func chooseNetwork(runs []CopyRun) datamove.Network {
 	networks := []datamove.Network{datamove.VdeltaNetwork, datamove.VrdeltaNetwork, datamove.Vlut32Network}
-	cost := map[datamove.Network]int{}
+	var cost [len(datamove.WindowCost)]int
 	seen := map[string]bool{}
 	vectors := 0
 	eachVector(runs, func(v *vectorMove) bool {
 		vectors++
-		if !seen[v.key] {
-			seen[v.key] = true
+		if !seen[string(v.key)] {
+			seen[string(v.key)] = true
 			for _, k := range networks {
-				cost[k] += datamove.WindowCost[k] * len(k.Windows(v.chunks))
+				cost[k] += datamove.WindowCost[k] * k.Count(v.chunks)
 			}
 		}
 		return vectors < 512 && len(seen) < 16
@@ -132,10 +130,10 @@ func chooseNetwork(runs []CopyRun) datamove.Network {
 
 // add makes a vector part of an entry.
 func (c *permutation) add(v *vectorMove) {
-	p, ok := c.patterns[v.key]
+	p, ok := c.patterns[string(v.key)]
 	if !ok {
 		p = c.pattern(v.chunks)
-		c.patterns[v.key] = p
+		c.patterns[string(v.key)] = p
 	}
 	if c.open == nil || v.dst-c.from >= c.segment {
 		c.open, c.from = map[pattern]int{}, v.dst

@@ -83,7 +83,9 @@ func (r *runList) ragged() bool {
 	vectors, patterns := 0, map[string]bool{}
 	eachVector(r.list, func(v *vectorMove) bool {
 		vectors++
-		patterns[v.key] = true
+		if !patterns[string(v.key)] {
+			patterns[string(v.key)] = true
+		}
 		return true
 	})
 	return vectors < patternUses*len(patterns)

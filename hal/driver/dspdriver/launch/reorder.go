@@ -112,10 +112,11 @@ func (w Reorder) Launch(l *step.Launcher, _ step.Rows) {
 		transpose(l, &m, column, to, from, w.Tiles.Addr, flip)
 		return
 	}
-	if n := m.RunCount(); n > layout.MaxPositions {
+	n := m.RunCount()
+	if n > layout.MaxPositions {
 		l.Fail(fmt.Errorf("%d separate runs, at most %d", n, layout.MaxPositions))
 	}
-	r := new(runList)
+	r := runList{make([]CopyRun, 0, n)}
 	m.Each(to, from, func(to, from uint32) { r.add(to, from, m.size) })
 	r.launch(l, flip)
 }

@@ -43,37 +43,46 @@ func (k Network) unmoved() byte {
 // source.
 type Chunk struct{ To, From, N uint32 }
 
-// Windows covers the chunks by windows and routes them. Chunks are sorted by
-// source here.
-func (k Network) Windows(chunks []Chunk) []Window {
+// Windows covers the chunks by windows and routes them.
+func (k Network) Windows(chunks []Chunk) (list []Window) {
+	k.each(chunks, func(w *Window) { list = append(list, *w) })
+	return list
+}
+
+// Count is how many windows cover the chunks.
+func (k Network) Count(chunks []Chunk) (n int) {
+	k.each(chunks, func(*Window) { n++ })
+	return n
+}
+
+// each visits the windows of chunks, which it sorts by source.
+func (k Network) each(chunks []Chunk, visit func(*Window)) {
 	chunks = slices.Clone(chunks)
 	slices.SortFunc(chunks, func(a, b Chunk) int { return int(int64(a.From) - int64(b.From)) })
-	var out []Window
-	var goals [][2]byte // place, byte of the window
-	flush := func(at uint32) {
+	goals := make([][2]byte, 0, hvx.VectorBytes) // place, byte of the window
+	var w Window
+	flush := func() {
 		for len(goals) > 0 {
-			w := Window{At: at}
 			goals = k.route(&w.Controls, goals)
-			out = append(out, w)
+			visit(&w)
 		}
 	}
-	start, open := uint32(0), false
+	open := false
 	for _, c := range chunks {
 		for i := range c.N {
 			from := c.From + i
-			if !open || from-start >= hvx.VectorBytes {
-				flush(start)
-				start, open = from, true
+			if !open || from-w.At >= hvx.VectorBytes {
+				flush()
+				w.At, open = from, true
 			}
-			goals = append(goals, [2]byte{byte(c.To + i), byte(from - start)})
+			goals = append(goals, [2]byte{byte(c.To + i), byte(from - w.At)})
 		}
 	}
-	flush(start)
-	return out
+	flush()
 }
 
 // route sets the controls that bring bytes to their places and returns those
-// that meet others on the way.
+// that meet others on the way, in the memory of goals.
 func (k Network) route(controls *[hvx.VectorBytes]byte, goals [][2]byte) (left [][2]byte) {
 	for i := range controls {
 		controls[i] = k.unmoved()
@@ -84,11 +93,13 @@ func (k Network) route(controls *[hvx.VectorBytes]byte, goals [][2]byte) (left [
 		}
 		return nil
 	}
-	var taken [7][hvx.VectorBytes]byte // 1 + byte that passes
+	left = goals[:0]
+	arrived := &arrivedBits[k]
+	var taken [len(arrived)][hvx.VectorBytes]byte // 1 + byte that passes
 	for _, g := range goals {
-		free, at := true, g[1]
-		for s := range taken {
-			at = k.next(s, at, g[0])
+		free := true
+		for s, bits := range arrived {
+			at := (g[1]&^bits | g[0]&bits) % hvx.VectorBytes
 			if b := taken[s][at]; b != 0 && b != g[1]+1 {
 				free = false
 				break
@@ -98,9 +109,9 @@ func (k Network) route(controls *[hvx.VectorBytes]byte, goals [][2]byte) (left [
 			left = append(left, g)
 			continue
 		}
-		at = g[1]
-		for s := range taken {
-			to := k.next(s, at, g[0])
+		at := g[1]
+		for s, bits := range arrived {
+			to := (g[1]&^bits | g[0]&bits) % hvx.VectorBytes
 			taken[s][to] = g[1] + 1
 			controls[to] |= at ^ to
 			at = to
@@ -110,12 +121,8 @@ func (k Network) route(controls *[hvx.VectorBytes]byte, goals [][2]byte) (left [
 	return left
 }
 
-// next is where a byte at a place is behind stage s of a network that brings it
-// to its goal.
-func (k Network) next(s int, at, goal byte) byte {
-	stride := byte(64) >> s
-	if k == VrdeltaNetwork {
-		stride = 1 << s
-	}
-	return at&^stride | goal&stride
+// arrivedBits are, for each stage of a network, the bits of a byte's place that are those of its goal behind the stage.
+var arrivedBits = [...][7]byte{
+	VdeltaNetwork:  {0x40, 0x60, 0x70, 0x78, 0x7c, 0x7e, 0x7f},
+	VrdeltaNetwork: {0x01, 0x03, 0x07, 0x0f, 0x1f, 0x3f, 0x7f},
 }
