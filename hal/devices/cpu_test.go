@@ -37,7 +37,7 @@ func oneMemoryClock(c *soc.Config) { c.DRAM.Clock, c.SystemCache.Clock = nil, ni
 func TestCPUAlone(t *testing.T) {
 	dense := oneOperation{op: nn.OpFullyConnected, args: []any{[]uint32{1, 2048}, weights{2048, 2048}, weights{2048}, 0}, out: []uint32{1, 2048}, kind: nn.TensorFloat32}
 	for name, model := range map[string]*nn.Model{
-		"add": streaming(nn.TensorFloat32, 8<<20), "add of bytes": streaming(nn.TensorQuant8Asymm, 8<<20),
+		"add": streaming(nn.TensorFloat32, 4<<20), "add of bytes": streaming(nn.TensorQuant8Asymm, 4<<20),
 		"convolution": convolution(nn.TensorFloat32), "dense": dense.model(),
 	} {
 		m := phone(t, oneMemoryClock)

@@ -1,8 +1,8 @@
 package devices_test
 
 import (
-	"bytes"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
 	"testing"
@@ -32,8 +32,10 @@ type client struct {
 	prepared hal.PreparedModel
 	buffers  hal.Buffers
 	latency  []int64
-	outputs  [][]byte
+	outputs  []uint64 // of each execution, the hash of its first output
 }
+
+var outputHashes = maphash.MakeSeed()
 
 func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
 	t.Helper()
@@ -69,7 +71,7 @@ func (c *client) executeAs(as hal.Client) error {
 		return err
 	}
 	c.latency = append(c.latency, res.Stats.LatencyFs)
-	c.outputs = append(c.outputs, bytes.Clone(c.buffers.Outputs[0]))
+	c.outputs = append(c.outputs, maphash.Bytes(outputHashes, c.buffers.Outputs[0]))
 	return nil
 }
 
@@ -314,7 +316,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 		for _, c := range list {
 			text += fmt.Sprint(c.latency)
 			for _, o := range c.outputs {
-				require.Check(t, bytes.Equal(o, c.outputs[0]), "other tensors")
+				require.Check(t, o == c.outputs[0], "other tensors")
 			}
 		}
 		text += fmt.Sprint(ends)
@@ -323,7 +325,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 		} else if text != first {
 			t.Errorf("%s, then %s", first, text)
 		}
-		require.Check(t, bytes.Equal(list[0].outputs[0], list[3].outputs[0]), "one model, two results")
+		require.Check(t, list[0].outputs[0] == list[3].outputs[0], "one model, two results")
 	}
 }
 

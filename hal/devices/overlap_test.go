@@ -48,7 +48,7 @@ func overlapping(t *testing.T, seed uint64, clients, executions int) string {
 		for _, c := range mine {
 			text += fmt.Sprintln(c.latency)
 			for i, o := range c.outputs {
-				if !bytes.Equal(o, c.outputs[0]) {
+				if o != c.outputs[0] {
 					t.Fatalf("seed %d: execution %d has other tensors than alone", seed, i)
 				}
 			}
