@@ -75,6 +75,21 @@ func TestTwoOperations(t *testing.T) {
 	}
 }
 
+// TestSanitized: a program under the address and leak sanitizers finds nothing in the library.
+func TestSanitized(t *testing.T) {
+	lib := libraries(t, "gcc")
+	flags := []string{"-fsanitize=address,undefined", "-lneuralnetworks", "-landroid"}
+	empty := filepath.Join(t.TempDir(), "empty.c")
+	require.NoError(t, os.WriteFile(empty, []byte("int main(void) { return 0; }\n"), 0o600))
+	if exec.Command("gcc", empty, "-o", empty+".out", flags[0]).Run() != nil || exec.Command(empty+".out").Run() != nil {
+		t.Skip("skipped: needs gcc's sanitizers")
+	}
+	example := program(t, lib, "../../docs/examples/apps/two_operations.c", flags...)
+	if out, errors := run(t, lib, nil, example); out != "0 of 24 results are wrong\n" || errors != "" {
+		t.Errorf("%s%s", out, errors)
+	}
+}
+
 // TestCalls: see testdata/calls.c. The one panic that it causes leaves its line.
 func TestCalls(t *testing.T) {
 	lib := libraries(t, "gcc")

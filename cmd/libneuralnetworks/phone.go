@@ -3,6 +3,7 @@
 package main
 
 // #include <stdint.h>
+// #include "support.h"
 import "C"
 
 import (
@@ -96,11 +97,18 @@ func open(env func(string) string) (*phone, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &device{Device: d, name: C.CString(d.Name()), version: C.CString(d.Version())}
+		x := &device{Device: d, name: lasting(d.Name()), version: lasting(d.Version())}
 		x.handle = C.uintptr_t(cgo.NewHandle(x))
 		p.devices = append(p.devices, x)
 	}
 	return p, nil
+}
+
+// lasting is a string for the program, which stays as long as the process.
+func lasting(s string) *C.char {
+	text := C.CString(s)
+	C.nnsoc_keep(text)
+	return text
 }
 
 // own is the hardware of this process alone.

@@ -5,6 +5,8 @@
 
 #include "support.h"
 
+#include <stdlib.h>
+
 // Functions of the table that are not NNAPI's; support.go has them.
 int SL_ANeuralNetworksCompilation_setCachingFromFds(ANeuralNetworksCompilation*, const int*, uint32_t, const int*, uint32_t, const uint8_t*);
 int SL_ANeuralNetworksDevice_getNumberOfCacheFilesNeeded(const ANeuralNetworksDevice*, uint32_t*, uint32_t*);
@@ -167,4 +169,19 @@ void nnsoc_visit_performance(void* callback, void* context, int32_t type, float 
 void nnsoc_visit_extension(void* callback, void* context, uint16_t type, bool tensor, uint32_t bytes) {
     void (*visit)(SL_ANeuralNetworksExtensionOperandTypeInformation, void*) = (void (*)(SL_ANeuralNetworksExtensionOperandTypeInformation, void*))callback;
     visit((SL_ANeuralNetworksExtensionOperandTypeInformation){.byteSize = bytes, .type = type, .isTensor = tensor}, context);
+}
+
+// kept are the texts of nnsoc_keep, the newest first.
+static struct kept {
+    struct kept* next;
+    char* text;
+}* kept;
+
+void nnsoc_keep(char* text) {
+    struct kept* k = malloc(sizeof *k);
+    if (!k) return;
+    k->text = text;
+    k->next = __atomic_load_n(&kept, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&kept, &k->next, k, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
 }

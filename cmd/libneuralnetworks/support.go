@@ -100,7 +100,7 @@ func (d *device) extensions() (list []extension) {
 	for _, e := range d.Extensions() {
 		name, known := extensionNames.Load(e.Name)
 		if !known {
-			name, _ = extensionNames.LoadOrStore(e.Name, C.CString(e.Name))
+			name, _ = extensionNames.LoadOrStore(e.Name, lasting(e.Name))
 		}
 		list = append(list, extension{name.(*C.char), e.OperandTypes})
 	}

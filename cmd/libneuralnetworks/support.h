@@ -15,6 +15,9 @@ struct nnsoc_diagnostic {
     uint64_t compilation_ns, runtime_ns, driver_ns, hardware_ns;
 };
 
+// nnsoc_keep holds text that stays as long as the process, so that tools which look for lost memory find it held.
+void nnsoc_keep(char* text);
+
 // Callbacks of the app, which Go cannot call: with a diagnostic, a type's performance, a type of an extension.
 void nnsoc_report(void* callback, void* context, struct nnsoc_diagnostic* d);
 void nnsoc_visit_performance(void* callback, void* context, int32_t type, float time, float power);
