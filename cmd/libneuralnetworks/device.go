@@ -9,7 +9,7 @@ import "C"
 import "github.com/nnsoc/nnsoc/runtime/nnapi"
 
 //export ANeuralNetworks_getRuntimeFeatureLevel
-func ANeuralNetworks_getRuntimeFeatureLevel() C.int64_t { return nnapi.FeatureLevel }
+func ANeuralNetworks_getRuntimeFeatureLevel() C.int64_t { return nnapi.RuntimeFeatureLevel }
 
 //export ANeuralNetworks_getDeviceCount
 func ANeuralNetworks_getDeviceCount(count *C.uint32_t) C.int {

@@ -173,7 +173,7 @@ func report(callback, context unsafe.Pointer, s *nnapi.SessionInfo, code nnapi.R
 	devices := C.CString(s.Devices)
 	defer C.free(unsafe.Pointer(devices))
 	d := C.struct_nnsoc_diagnostic{
-		session: C.int32_t(s.Compilation), level: nnapi.FeatureLevel, model: (*C.uint8_t)(unsafe.Pointer(&hash[0])), devices: devices, error: C.int32_t(code),
+		session: C.int32_t(s.Compilation), level: nnapi.RuntimeFeatureLevel, model: (*C.uint8_t)(unsafe.Pointer(&hash[0])), devices: devices, error: C.int32_t(code),
 		caching: C.bool(s.Cache), control_flow: C.bool(s.HasControlFlow), dynamic: C.bool(s.HasDynamicTemporaries),
 	}
 	more(&d)

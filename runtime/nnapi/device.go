@@ -49,8 +49,11 @@ func (r *Runtime) SetSyncExecution(on bool) { r.inCaller = on }
 // Device is a processor that models run on.
 type Device struct{ hal hal.Device }
 
-// FeatureLevel is the feature level of NNAPI with HAL 1.3.
-const FeatureLevel = 30
+// Feature levels.
+const (
+	FeatureLevel        = 30 // of a driver with HAL 1.3
+	RuntimeFeatureLevel = 31 // of the runtime, which has the functions of API level 31
+)
 
 // firstWithTypes is the feature level of HAL 1.2, whose devices have a type.
 const firstWithTypes = 29

@@ -275,7 +275,7 @@ int main(int argc, char** argv) {
     forked();
     threads(gpu);
     threads(cpu);
-    EXPECT(ANEURALNETWORKS_FEATURE_LEVEL_4, ANeuralNetworks_getRuntimeFeatureLevel());
+    EXPECT(ANEURALNETWORKS_FEATURE_LEVEL_5, ANeuralNetworks_getRuntimeFeatureLevel());
     EXPECT(2000000000, ANeuralNetworks_getDefaultLoopTimeout());
     ANeuralNetworksCompilation_free(gpu);
     ANeuralNetworksCompilation_free(cpu);

@@ -56,7 +56,7 @@ func appDevices(t *check.T) {
 		check.Equal(t, d.Name()+": support of an extension nobody has", d.ExtensionSupport("org.example.none"), false)
 		t.Check(d.Version() != "", "%s has no version", d.Name())
 	}
-	check.Equal(t, "feature level of the runtime", nnapi.FeatureLevel, 30)
+	check.Equal(t, "feature level of the runtime", nnapi.RuntimeFeatureLevel, 31)
 	t.Code("a device past the last", check.Err(r.Device(3)), nnapi.BadData)
 	_, err := nnapi.NewRuntime(check.TimedCPU(), check.Driver("a"), check.Driver("a"))
 	t.Check(err != nil, "two drivers of one name")
