@@ -62,5 +62,5 @@ func TestJSONLinesFields(t *testing.T) {
 		require.Check(t, strings.Contains(section, "| `"+strings.TrimSuffix(field, "[]")+"` |"), "%s: no field %s:\n%.300s", name, field, section)
 		require.Check(t, strings.Contains(head, "`"+name+"`") && strings.Contains(head, "`"+field+"`"), "%s prints %s as lines, which the head of %s does not say", name, field, jsonPage)
 	})
-	require.Same(t, 7, commands, "commands with rows")
+	require.Same(t, 9, commands, "commands with rows")
 }

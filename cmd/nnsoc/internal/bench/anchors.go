@@ -98,6 +98,7 @@ a network takes up to minutes.`,
 		Args:    cli.NoArguments,
 		RunE:    func(*cobra.Command, []string) error { return latencies(a, engines, markdown) },
 	}
+	cli.PrintsLines(cmd, "rows[]")
 	cmd.Flags().Var(cli.NameList{Names: &engines, Once: true}, "engine", "only these engines: cpu, gpu, dsp, npu (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print docs/FIDELITY.md")
 	machine.AddCache(a, cmd)
@@ -117,23 +118,24 @@ func latencies(a *cli.App, engines []string, markdown bool) (err error) {
 	}
 	p := a.Progress()
 	defer p.Done()
-	r := try.V(measureLatencies(m, engines, p))
+	lines := a.Lines()
+	r := try.V(measureLatencies(m, engines, p, lines))
 	switch {
 	case a.JSON:
-		return cli.PrintJSON(a.Out, r)
+		return a.PrintObject(r)
 	case markdown:
 		if slices.ContainsFunc(r.Rows, func(e latencyEntry) bool { return e.Engine == "gpu" }) {
 			r.kernels = try.V(kernelGroups(m.Config, p))
 			r.networks = try.V(measureNetworks(m, 1, p))
 		}
-		r.edgeTPU = try.V(measureEdgeTPU(a, p))
+		r.edgeTPU = try.V(measureEdgeTPU(a, p, lines))
 		return r.markdown(a.Out)
 	}
 	return r.text(a.Out)
 }
 
 // measureEdgeTPU compares the preset coral.
-func measureEdgeTPU(a *cli.App, p *cli.Progress) (*latencyReport, error) {
+func measureEdgeTPU(a *cli.App, p *cli.Progress, lines *cli.Lines) (*latencyReport, error) {
 	c, err := soc.Load("coral")
 	if err != nil {
 		return nil, err
@@ -142,11 +144,11 @@ func measureEdgeTPU(a *cli.App, p *cli.Progress) (*latencyReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return measureLatencies(m, nil, p)
+	return measureLatencies(m, nil, p, lines)
 }
 
-// measureLatencies measures the networks of published latencies on a machine.
-func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*latencyReport, error) {
+// measureLatencies measures the networks of published latencies on a machine, and prints each row as it comes.
+func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress, lines *cli.Lines) (*latencyReport, error) {
 	r := &latencyReport{SchemaVersion: cli.SchemaVersion, SoC: m.Config.SoC.Name, Rows: []latencyEntry{}}
 	own := ""
 	for i := range bench.Latencies {
@@ -183,6 +185,9 @@ func measureLatencies(m *machine.Machine, engines []string, p *cli.Progress) (*l
 			e.macs = float64(opspec.MACs(outline))
 		}
 		r.Rows = append(r.Rows, e)
+		if err := lines.Append(&e); err != nil {
+			return nil, err
+		}
 	}
 	r.sumUp()
 	return r, nil

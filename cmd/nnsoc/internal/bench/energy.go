@@ -36,6 +36,7 @@ these figures.`,
 		Args:    cli.NoArguments,
 		RunE:    func(*cobra.Command, []string) error { return benchEnergy(a, engines, markdown) },
 	}
+	cli.PrintsLines(cmd, "rows[]")
 	cmd.Flags().Var(cli.NameList{Names: &engines, Once: true}, "engine", "only these engines: cpu, gpu (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print the table of docs/FIDELITY.md")
 	machine.AddCache(a, cmd)
@@ -53,7 +54,7 @@ func benchEnergy(a *cli.App, engines []string, markdown bool) error {
 	if len(engines) > 0 {
 		r.Rows = slices.DeleteFunc(r.Rows, func(e phones.Energy) bool { return !slices.Contains(engines, e.Engine) })
 	}
-	p := a.Progress()
+	p, lines := a.Progress(), a.Lines()
 	defer p.Done()
 	for i := range r.Rows {
 		e := &r.Rows[i]
@@ -64,11 +65,14 @@ func benchEnergy(a *cli.App, engines []string, markdown bool) error {
 			return fmt.Errorf("%s on %s: %w", e.Network, e.SoC, err)
 		}
 		e.Simulated(mj)
+		if err := lines.Append(e); err != nil {
+			return err
+		}
 	}
 	p.Done()
 	switch {
 	case a.JSON:
-		return cli.PrintJSON(a.Out, &r)
+		return a.PrintObject(&r)
 	case markdown:
 		return r.markdown(a.Out)
 	}
