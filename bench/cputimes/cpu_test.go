@@ -161,6 +161,10 @@ func TestKeysAreFitted(t *testing.T) {
 	each("depthwise_i8", func(k *timing.KernelSpec) *float64 {
 		return &k.Efficiency[opspec.KernelDepthwise][timing.PrecisionI8]
 	})
+	each("elementwise", func(k *timing.KernelSpec) *float64 { return &k.Efficiency[opspec.KernelNone][timing.PrecisionI8] })
+	each("elementwise of floats", func(k *timing.KernelSpec) *float64 {
+		return &k.Efficiency[opspec.KernelNone][timing.PrecisionF32]
+	})
 	each("grouped_cycles", func(k *timing.KernelSpec) *float64 { return &k.GroupedCycles })
 	each("patch_bytes_per_cycle", func(k *timing.KernelSpec) *float64 { return &k.PatchBytes })
 	each("scalar_cycles", func(k *timing.KernelSpec) *float64 { return &k.ScalarCycles })
