@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/internal/require"
 	"github.com/nnsoc/nnsoc/nn"
+	"github.com/nnsoc/nnsoc/nn/compare"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/runtime/registry"
 )
@@ -159,6 +160,29 @@ func TestPlacedOperations(t *testing.T) {
 	}
 }
 
+// TestEachPlacement: every operation that is given to a device is its alone; of several that cannot be, the first is named.
+func TestEachPlacement(t *testing.T) {
+	problem := func(ok bool) *partition.Problem {
+		p := &partition.Problem{Model: model(), Placed: map[int]int{0: 1, 1: 2, 3: 1}}
+		for _, name := range []string{"cpu", "a", "b"} {
+			d := partition.Device{Name: name, Driver: testCPU()}
+			for range p.Model.Main.Operations {
+				d.Support = append(d.Support, hal.Support{OK: ok || name == "cpu", Reason: "too small"})
+			}
+			p.Devices = append(p.Devices, d)
+		}
+		return p
+	}
+	p := problem(true)
+	require.NoError(t, applyPlaces(p))
+	for d, want := range [][4]bool{{true, true, true, true}, {true, false, true, true}, {false, true, true, false}} {
+		for i, s := range p.Devices[d].Support {
+			require.Same(t, want[i], s.OK, "device", d, "operation", i)
+		}
+	}
+	require.ErrorContains(t, applyPlaces(problem(false)), "operation 0 (RELU) is placed on a")
+}
+
 // askedFor is a device that notes the roles that memory is to have.
 type askedFor struct {
 	hal.Device
@@ -243,6 +267,73 @@ func rounds(n float32) *nn.Model {
 			graph(nn.OpAdd, []uint32{0, 1, 2}, in, number(nn.ConstantCopy, 1), none, out),
 		},
 	}
+}
+
+// TestLoopWithoutRounds: the results of a loop whose condition does not hold are a copy of its inputs.
+func TestLoopWithoutRounds(t *testing.T) {
+	r := require.V(registry.New(testCPU(), &picky{name: "x", declines: map[nn.OperationType]bool{nn.OpWhile: true}}))(t)
+	c := require.V(Compile(r, rounds(0), ByStrategy, CompileOptions{}))(t)
+	in := []byte{0, 0, 0, 0x40}
+	res := require.V(c.Execute([][]byte{in}, ExecuteOptions{}))(t)
+	require.Equal(t, map[int][2]int{0: {1, 0}}, res.Rounds)
+	require.Check(t, bytes.Equal(in, res.Outputs[0]) && &in[0] != &res.Outputs[0][0], "outputs %v", res.Outputs)
+}
+
+// TestInterpretedOperations: the runtime interprets a loop where the model has maxInterpreted operations with those of its subgraphs,
+// and leaves one with more to the CPU.
+func TestInterpretedOperations(t *testing.T) {
+	r := require.V(registry.New(testCPU(), &picky{name: "x"}))(t)
+	for more, want := range []int{1, 0} {
+		m := rounds(1)
+		body := &m.Referenced[1]
+		last := body.Outputs[0]
+		for range maxInterpreted - 3 + more { // besides WHILE, LESS and ADD
+			body.Operands[last].Lifetime = nn.TemporaryVariable
+			next := uint32(len(body.Operands))
+			body.Operands = append(body.Operands, nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1}})
+			body.Operations = append(body.Operations, nn.Operation{Type: nn.OpRelu, Inputs: []uint32{last}, Outputs: []uint32{next}})
+			last = next
+		}
+		body.Operands[last].Lifetime, body.Outputs[0] = nn.SubgraphOutput, last
+		p := require.V(NewProblem(r, m, CompileOptions{}))(t)
+		require.Same(t, want, len(p.Control), more, "operations more than the runtime interprets")
+	}
+}
+
+// entered is a machine that lets nobody in.
+type entered struct{}
+
+func (entered) Enter(func(hal.Client) error) error { return hal.Errorf(hal.GeneralFailure, "entered") }
+
+// clockless is a client of a machine that has no time.
+type clockless struct{ hal.Client }
+
+func (clockless) Account() hal.Account { return nil }
+
+// TestFunctionalPartsFollowEachOther: parts that may overlap begin together on the machine's clock, and those of a functional
+// execution, which has none, one after the other.
+func TestFunctionalPartsFollowEachOther(t *testing.T) {
+	m := model()
+	c := inParts(t, require.V(registry.New(testCPU(), &picky{name: "a"}, &picky{name: "b"}))(t), m)
+	in, want := values(t, m)
+	c.machine = entered{}
+	require.Check(t, c.overlaps(), "no parts that may overlap")
+	require.ErrorContains(t, require.Err(c.Execute(in, ExecuteOptions{})), "entered")
+	for _, client := range []hal.Client{nil, clockless{}} {
+		res := require.V(c.Execute(in, ExecuteOptions{Functional: true, Client: client}))(t)
+		require.Report(t, compare.Err(Compare(m, want, res)))
+	}
+}
+
+// TestEngineTimeOfAPart: a part's time of its engine is without that of the calls around it.
+func TestEngineTimeOfAPart(t *testing.T) {
+	e := &execution{result: &Result{Operations: make([]OperationCost, 1)}}
+	e.Compilation = &Compilation{steps: []step{{device: testCPU(), operations: []int{0}}}, sources: []source{{caller: -1, macs: []int64{0}}}}
+	stats := &hal.Stats{LatencyFs: 10, Parts: []hal.Part{{Name: "binder", TimeFs: 6}, {Name: "wake", TimeFs: 1}, {Name: "execution", TimeFs: 3}}}
+	e.ran = []ranStep{{device: testCPU(), stats: stats}}
+	e.schedule()
+	p := e.result.Parts[0]
+	require.Check(t, p.StartFs == 0 && p.EndFs == 10 && p.EngineFs == 4, "from %d to %d, %d of the engine", p.StartFs, p.EndFs, p.EngineFs)
 }
 
 // TestRoundsWithinTheLimit: before each body the time since a loop began, of functional steps 100 us each, must be below its limit.

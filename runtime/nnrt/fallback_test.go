@@ -138,8 +138,19 @@ func TestFallbackKeepsMemoryAndTime(t *testing.T) {
 	require.NoError(t, buffers[0].CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: in[0]}, nil))
 	whole := require.V(c.runOnCPU(make([][]byte, 1), ExecuteOptions{InputBuffers: buffers[:1], OutputBuffers: buffers[1:]}, "all of it"))(t)
 	require.NoError(t, buffers[1].CopyTo(out))
+	require.Check(t, whole.Outputs[0] == nil, "an output that device memory holds is returned too: %d bytes", len(whole.Outputs[0]))
 	whole.Outputs = [][]byte{out.Data}
 	require.Report(t, compare.Err(Compare(m, want, whole)))
+}
+
+// TestShapeOfAFailedRun: the shape that a device reports before it fails is not that of the CPU's results.
+func TestShapeOfAFailedRun(t *testing.T) {
+	r := require.V(registry.New(testCPU(), &stubborn{picky{name: "x"}, [][]uint32{{7}}}))(t)
+	p := require.V(NewProblem(r, filled(), CompileOptions{}))(t)
+	c := require.V(CompilePlan(r, p, partition.Plan{Device: []int{1, 1}}, CompileOptions{}))(t)
+	res := require.V(c.Execute([][]byte{{3, 0, 0, 0}}, ExecuteOptions{}))(t)
+	require.Same(t, 2, len(res.Fallbacks), "fallbacks")
+	require.Check(t, len(res.Outputs[0]) == 12 && slices.Equal(res.Dimensions[0], []uint32{3}), "%d bytes of shape %v", len(res.Outputs[0]), res.Dimensions[0])
 }
 
 // specialist takes operations of some types, and fails each execution.
@@ -158,14 +169,20 @@ func (d *specialist) SupportedOperations(m *nn.Model) (list []hal.Support, err e
 	return list, nil
 }
 
+// inParts compiles model for two accelerators, whose first parts do not wait for each other.
+func inParts(t *testing.T, r *registry.Registry, m *nn.Model) *Compilation {
+	t.Helper()
+	p := require.V(NewProblem(r, m, CompileOptions{}))(t)
+	return require.V(CompilePlan(r, p, partition.Plan{Device: []int{1, 2, 0, 1}}, CompileOptions{}))(t)
+}
+
 // TestPartsFallBackInTurn: parts that would overlap on two devices follow each other on the CPU.
 func TestPartsFallBackInTurn(t *testing.T) {
 	a := &specialist{ailing{testCPU()}, "a", []nn.OperationType{nn.OpRelu, nn.OpAdd, nn.OpRelu6}}
 	b := &specialist{ailing{testCPU()}, "b", []nn.OperationType{nn.OpMul}}
 	r := require.V(registry.New(testCPU(), a, b))(t)
 	m := model()
-	p := require.V(NewProblem(r, m, CompileOptions{}))(t)
-	c := require.V(CompilePlan(r, p, partition.Plan{Device: []int{1, 2, 0, 1}}, CompileOptions{}))(t)
+	c := inParts(t, r, m)
 	in, want := values(t, m)
 	res := require.V(c.Execute(in, ExecuteOptions{}))(t)
 	require.Report(t, compare.Err(Compare(m, want, res)))
