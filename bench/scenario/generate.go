@@ -33,7 +33,7 @@ func Generate(seed uint64, index int) (*Scenario, error) {
 		if random.IntN(10) < 3 {
 			n.Arrivals = Poisson
 		} else {
-			n.OffsetMS = roundMS(n.PeriodMS * random.Float64())
+			n.OffsetMS = roundMS(min(n.PeriodMS, s.DurationMS-1) * random.Float64()) // it arrives
 		}
 		s.Networks = append(s.Networks, n)
 	}

@@ -156,6 +156,8 @@ func (n *Network) complete(durationMS float64) error {
 		return fmt.Errorf("period_ms = %v, want 0.01 to %d", n.PeriodMS, maxDurationMS)
 	case !(n.OffsetMS >= 0 && n.OffsetMS <= maxDurationMS):
 		return fmt.Errorf("offset_ms = %v, want 0 to %d", n.OffsetMS, maxDurationMS)
+	case n.OffsetMS >= durationMS && n.OffsetMS > 0:
+		return fmt.Errorf("offset_ms = %v, want less than the scenario's duration_ms = %v: it never arrives", n.OffsetMS, durationMS)
 	case !(n.DeadlineMS >= 0 && n.DeadlineMS <= maxDurationMS):
 		return fmt.Errorf("deadline_ms = %v, want 0 to %d", n.DeadlineMS, maxDurationMS)
 	case traced && len(n.TraceMS) == 0:

@@ -22,6 +22,7 @@ func TestParseRefuses(t *testing.T) {
 		"name = \"x\"\nduration_ms = 10\n" + network + "trace_ms = [1]":                                       "trace_ms does nothing",
 		"name = \"x\"\nduration_ms = 10\n" + network + "offset_ms = 1\narrivals = \"poisson\"":                "offset_ms does nothing",
 		"name = \"x\"\nduration_ms = 10\n[[network]]\nmodel = \"m\"\narrivals = \"trace\"":                    "it has no trace_ms",
+		"name = \"x\"\nduration_ms = 10\n" + network + "offset_ms = 10":                                       "offset_ms = 10, want less than the scenario's duration_ms = 10: it never arrives",
 		"name = \"x\"\nduration_ms = 10\n[[network]]\nmodel = \"m\"\narrivals = \"trace\"\ntrace_ms = [3, 2]": "trace_ms[1] = 2",
 		"name = \"x\"\nduration_ms = 10\n[[network]]\nmodel = \"m\"\narrivals = \"trace\"\ntrace_ms = [10]":   "trace_ms[0] = 10",
 		"name = \"x\"\nduration_ms = 10\n[[network]]\nperiod_ms = 1":                                          "it names no model",

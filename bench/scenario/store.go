@@ -129,7 +129,7 @@ func readEntries(r *os.File, f func(*Entry)) (whole int64, err error) {
 			}
 			var e Entry
 			if err := json.Unmarshal(data[:end], &e); err != nil {
-				return 0, fmt.Errorf("%s:%d: %w", r.Name(), n, err)
+				return 0, fmt.Errorf("%s:%d: no line of results, without it the scenario runs again: %w", r.Name(), n, err)
 			}
 			f(&e)
 			whole, data, n = whole+int64(end)+1, data[end+1:], n+1

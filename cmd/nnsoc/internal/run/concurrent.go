@@ -91,7 +91,7 @@ func runConcurrent(a *cli.App, f *runFlags, args []string) (err error) {
 func (x *contention) add(a *cli.App, f *runFlags, pref hal.Preference, args []string, p *cli.Progress) (err error) {
 	defer try.Catch(&err)
 	if n := len(f.devices); n > 0 && n != len(args) {
-		return cli.Usage(fmt.Errorf("--device names %d devices for %d networks", n, len(args)))
+		return cli.Usage(fmt.Errorf("--device names %s for %d networks; want one for each, in their order, such as npu,dsp", cli.Count(n, "device"), len(args)))
 	}
 	if n := len(f.priorities); n > 0 && n != len(args) {
 		return cli.Usage(fmt.Errorf("--priority names %d priorities for %d networks", n, len(args)))

@@ -140,7 +140,7 @@ func (e *scenarioEntry) text(w io.Writer) error {
 	if e.Ranking != nil {
 		return e.rankingText(w)
 	}
-	fmt.Fprintf(w, "%s on %s: %d networks, %d arrivals in %g ms\n", e.Scenario.Name, e.SoC, len(e.Scenario.Networks), e.Strategies[0].JobCount, e.Scenario.DurationMS)
+	fmt.Fprintf(w, "%s on %s: %s, %s in %g ms\n", e.Scenario.Name, e.SoC, cli.Count(len(e.Scenario.Networks), "network"), cli.Count(e.Strategies[0].JobCount, "arrival"), e.Scenario.DurationMS)
 	best := e.Strategies[0]
 	for _, s := range e.Strategies[1:] {
 		if s.Missed < best.Missed || s.Missed == best.Missed && s.MeanMS < best.MeanMS {

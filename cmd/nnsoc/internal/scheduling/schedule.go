@@ -308,6 +308,9 @@ func (f *flags) scenario(models []string) (*scenario.Scenario, error) {
 			return nil, fmt.Errorf("--%s has %d values for %d networks", x.flag, x.n, len(models))
 		}
 	}
+	if slices.Contains(f.deadlines, 0) {
+		return nil, errors.New("--deadline 0, want above 0; without --deadline it is the period")
+	}
 	for i, m := range models {
 		n := scenario.Network{Model: m, PeriodMS: milliseconds(each(f.periods, i)), DeadlineMS: milliseconds(each(f.deadlines, i)), Priority: each(f.priorities, i)}
 		s.Networks = append(s.Networks, n)
@@ -348,6 +351,9 @@ func config(a *cli.App, s *scenario.Scenario) (*soc.Config, error) {
 func compare(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario.Strategy, p *cli.Progress) (_ *scenarioEntry, err error) {
 	defer try.Catch(&err)
 	pref := try.V(machine.ParsePreference(f.preference))
+	if len(s.Jobs()) == 0 {
+		return nil, cli.Usage(fmt.Errorf("scenario: %s: by seed %d no network arrives within %g ms", s.Name, s.Seed, s.DurationMS))
+	}
 	c := try.V(config(a, s))
 	m := try.V(machine.OpenConfig(a, c, pref))
 	var names []string

@@ -56,7 +56,7 @@ func overSeeds(a *cli.App, f *flags, s *scenario.Scenario, strategies []scenario
 
 // rankingText prints what several seeds tell about the strategies, and no order that they do not tell.
 func (e *scenarioEntry) rankingText(w io.Writer) error {
-	fmt.Fprintf(w, "%s on %s: %d networks, %g ms, arrivals by %d seeds\n\n", e.Scenario.Name, e.SoC, len(e.Scenario.Networks), e.Scenario.DurationMS, e.Seeds)
+	fmt.Fprintf(w, "%s on %s: %s, %g ms, arrivals by %d seeds\n\n", e.Scenario.Name, e.SoC, cli.Count(len(e.Scenario.Networks), "network"), e.Scenario.DurationMS, e.Seeds)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "strategy\tmissed\t+-\tmean ms\t+-\tbeside %s\tfrom\tto\tenergy\t\n", e.Ranking[0].Strategy)
 	var tied []string
