@@ -72,17 +72,17 @@ func variant(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head, body := variantHead(text), string(data)
+	d := draft{lines: strings.SplitAfter(string(data), "\n")}
 	for line := range strings.Lines(text) {
 		key, value, ok := strings.Cut(line, " = ")
 		if !ok || strings.HasPrefix(line, "#") || key == "of" {
 			continue
 		}
-		if body, err = replace(body, key, strings.TrimRight(value, "\n")); err != nil {
+		if err := d.replace(key, strings.TrimRight(value, "\n")); err != nil {
 			return nil, fmt.Errorf("soc: variants/%s.txt: %w", name, err)
 		}
 	}
-	return []byte(head + body), nil
+	return []byte(variantHead(text) + d.text()), nil
 }
 
 // variantHead is the comment at the beginning of a variant.
@@ -98,38 +98,52 @@ func variantHead(text string) string {
 	return head.String()
 }
 
+// draft is a preset on its way to a variant.
+type draft struct {
+	lines []string
+	pos   map[string]position // of the keys in lines, nil where they have moved
+}
+
+func (d *draft) text() string { return strings.Join(d.lines, "") }
+
 // replace writes a key's value and comment in place of the former ones, if there are any, which may occupy lines up to
 // a closing bracket.
-func replace(text, key, value string) (string, error) {
-	pos, err := positions([]byte(text))
-	if err != nil {
-		return "", err
+func (d *draft) replace(key, value string) (err error) {
+	if d.pos == nil {
+		if d.pos, err = positions([]byte(d.text())); err != nil {
+			return err
+		}
 	}
-	if value == "none" && isTable(text, key) {
-		return withoutTable(text, key), nil
+	if value == "none" && isTable(d.text(), key) {
+		d.lines, d.pos = strings.SplitAfter(withoutTable(d.text(), key), "\n"), nil
+		return nil
 	}
 	dot := strings.LastIndexByte(key, '.')
-	lines := strings.SplitAfter(text, "\n")
-	at, ok := pos[key]
+	at, ok := d.pos[key]
 	if !ok { // an optional key: behind the header of its table
-		header, ok := pos[key[:max(dot, 0)]]
-		if !ok {
-			return "", fmt.Errorf("the preset has no %s", key)
+		header, ok := d.pos[key[:max(dot, 0)]]
+		if !ok || value == "none" {
+			return fmt.Errorf("the preset has no %s", key)
 		}
-		return strings.Join(lines[:header.line], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[header.line:], ""), nil
+		at.line = header.line + 1
 	}
-	end, open := at.line-1, 0
-	for {
-		code, _, _ := strings.Cut(lines[end], "#")
+	from, end := at.line-1, at.line-1
+	for open := 0; ok; {
+		code, _, _ := strings.Cut(d.lines[end], "#")
 		open += strings.Count(code, "[") + strings.Count(code, "{") - strings.Count(code, "]") - strings.Count(code, "}")
-		if end++; open <= 0 || end == len(lines) {
+		if end++; open <= 0 || end == len(d.lines) {
 			break
 		}
 	}
-	if value == "none" {
-		return strings.Join(lines[:at.line-1], "") + strings.Join(lines[end:], ""), nil
+	var with []string
+	if value != "none" {
+		with = []string{key[dot+1:] + " = " + value + "\n"}
 	}
-	return strings.Join(lines[:at.line-1], "") + key[dot+1:] + " = " + value + "\n" + strings.Join(lines[end:], ""), nil
+	if end-from != 1 || len(with) != 1 || strings.ContainsAny(d.lines[from]+with[0], "[{") { // a value may have keys of its own
+		d.pos = nil
+	}
+	d.lines = slices.Replace(d.lines, from, end, with...)
+	return nil
 }
 
 // tablePaths calls f with each line and the table that it belongs to, elements of lists with their index: thermal.node[3]. A
