@@ -45,7 +45,7 @@ func (k *checker) dramClock(d *DRAM) {
 		}
 	}
 	if top, want := c.MHz[len(c.MHz)-1], d.MTPerS/d.transfersPerClock(); top != want {
-		k.fail("dram.clock.mhz", "the highest is %v MHz, that of mt_per_s %v", top, want)
+		k.fail("dram.clock.mhz", "the highest is %v MHz, that of mt_per_s %v; --set dram.mt_per_s=%v changes both", top, want, d.MTPerS)
 	}
 	if c.Governor != nil {
 		k.governor("dram.clock.governor", c.Governor, governorBandwidth)

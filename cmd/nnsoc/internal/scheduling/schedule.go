@@ -1,6 +1,7 @@
 package scheduling
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -155,6 +156,7 @@ func run(a *cli.App, cmd *cobra.Command, f *flags, args []string) (err error) {
 	strategies := try.V(parseStrategies(f.strategies))
 	scenarios := try.V(read(a, cmd, f, args))
 	if f.write != "" {
+		scenarios[0].Name = cmp.Or(strings.TrimSuffix(filepath.Base(f.write), filepath.Ext(f.write)), scenarios[0].Name)
 		return cli.WriteFile(f.write, try.V(scenarios[0].TOML()))
 	}
 	if f.rates && (f.csv || f.html != "" || f.out != "") {
