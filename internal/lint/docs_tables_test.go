@@ -84,6 +84,7 @@ var tables = map[string]map[string]string{
 	},
 	"RATIONALE.md": {
 		"| number | mobilenet_v1_0.25_128_float | mobilenet_v1_0.25_224_quant | mobilenet_v2_0.35_96_float | squeezenet_1_1_float |": recorded,
+		"| convolution | halves | halves, two positions per load | floats of 32 bits | its instructions |":                           recorded,
 		"| variant | without it | the network that loses most | all ten |":                                                           recorded,
 	},
 	"ReadingGuide.md": {"| change | where |": text},
