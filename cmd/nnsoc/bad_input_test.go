@@ -140,7 +140,7 @@ func TestBadInput(t *testing.T) {
 		{"partition islands_float --device cpu:gold --objective energy", "stages of cores are planned for throughput"},
 		{"partition islands_float --device cpu:gold --plan mine.json", "--plan does nothing with --device"},
 		{"partition islands_float --device cpu:gold --strategies aosp", "strategy aosp asks drivers, which cores of the CPU have none of"},
-		{"partition islands_float --simulate 0", "--simulate 0, want 1 or more"},
+		{"partition islands_float --simulate -1", "--simulate -1, want 0 or more"},
 		{"models export m.tflite -o m.zip", "m.zip ends with neither .tflite nor .onnx: give --format"},
 		{"models export m.tflite -o -", "- ends with neither .tflite nor .onnx"},
 		{"dsp exec bad.s --env NAME", `--env "NAME": want NAME=VALUE`},

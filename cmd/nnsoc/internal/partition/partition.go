@@ -91,7 +91,7 @@ is the simulator's, which the output says. --simulate 0 then leaves it at predic
 	f.choice.Add(cmd)
 	machine.AddCache(a, cmd)
 	fl.Var(cli.NameList{Names: &f.with, Once: true}, "with", "sample or faulty drivers to include besides the SoC's devices (nnsoc driver samples)")
-	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction; the others are predicted only, with 0 all (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
+	fl.IntVar(&f.simulate, "simulate", 0, fmt.Sprintf("plans to run, the best by prediction, or 0 for none; the others are predicted only (default: all of networks of up to %d million MACs, of others %d)", session.SmallMACs/1_000_000, simulatedPlans))
 	fl.StringVar(&f.takes, "takes", "", "file of what engines take under strategy delegate, in the order in which they are asked: lines as 'dsp CONV_2D ADD 0-13' (default: all that they support)")
 	fl.IntVar(&f.divide, "divide", 0, fmt.Sprintf("add strategy divide, which divides so many of the costliest convolutions and fully connected layers over devices where that is predicted to pay (at most %d), and say why", maxDivide))
 	fl.BoolVar(&f.share, "share-plans", false, "let auto and branch-bound begin with the plans of the other strategies")
