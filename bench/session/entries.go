@@ -112,7 +112,7 @@ type HostTime struct {
 // RunTime is the host's time of a run.
 type RunTime struct {
 	HostTime
-	Run float64 `json:"run_user_s"` // all that followed the compilation: first use, warm-up and every invocation
+	Run float64 `json:"run_user_s"` // first use, warm-up and every invocation
 }
 
 // FallbackEntry is an operation that moved to the CPU.
