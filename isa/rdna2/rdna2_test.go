@@ -160,7 +160,7 @@ func TestOmitted(t *testing.T) {
 		{[]uint32{0xF0800F08, 0x00010204}, "image_sample"}, // image_sample v[2:5], v[4:5], s[4:11], s[0:3] dmask:0xf dim:2D
 		{[]uint32{0xBF900003}, "s_sendmsg"},
 		{[]uint32{0xE0311000, 0x80000100}, "buffer_load_dword with lds"},
-		{[]uint32{0xD571FFFF, 0}, "unknown instruction"},
+		{[]uint32{0xD575FFFF, 0}, "unknown instruction"},
 	} {
 		_, _, err := Decode(c.words)
 		if err == nil || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), c.want) {

@@ -245,6 +245,7 @@ var differences = []difference{
 	{refuses, `sext\(`, "LLVM drops sext() where the encoding has no bit for it, or sets another"},
 	{refuses, `^v_ldexp_f16`, "numbers beyond an operand of 16 bits"},
 	{refuses, `^v_\S+[iu]16\S* .*(65535|0xffff)`, "65535 is no inline constant of 16 bits: it is not sign-extended here"},
+	{takes, `^buffer_\S+ .*, scc\b`, "scc is a cache modifier of other GPUs there, the register src_scc"},
 	{takes, `--|[(|][^(|]*[-+*/%&|~!<(]`, "an expression behind a sign means its number"},
 	{takes, `(glc|slc),`, "commas between modifiers"},
 	{takes, `^s_cmpk_\S+_u32 .*(-|~|0xf{16})`, "the low 16 bits of a negative number"},

@@ -25,6 +25,9 @@ func bindVector(p *state.Program, u *state.Op, dep *state.Deps) error {
 		return bindRow(p, u, s)
 	}
 	if s := wideSem()[mn]; s != nil {
+		if f := saturatedWide[s.name]; f != nil && in.Clamp {
+			s = &wide{s.name, s.kind, f}
+		}
 		u.Handler, x.Func = execWide, s
 		x.Result = s.kind
 		return checkDoubles(p, x)

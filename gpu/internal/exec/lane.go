@@ -102,6 +102,17 @@ func sadU8(a, b, c uint32) uint32 {
 	return c
 }
 
+// msadU8 is sadU8 without the bytes that are 0 in b.
+func msadU8(a, b, c uint32) uint32 {
+	for i := 0; i < 32; i += 8 {
+		if y := b >> i & 255; y != 0 {
+			x := a >> i & 255
+			c += max(x, y) - min(x, y)
+		}
+	}
+	return c
+}
+
 func dot4I8(a, b uint32) int32 {
 	return int32(int8(a))*int32(int8(b)) + int32(int8(a>>8))*int32(int8(b>>8)) +
 		int32(int8(a>>16))*int32(int8(b>>16)) + int32(int8(a>>24))*int32(int8(b>>24))

@@ -76,6 +76,7 @@ var vectorTable = []sem{
 	{name: "v_sad_u32", f: lane3(func(a, b, c uint32) uint32 { return max(a, b) - min(a, b) + c })},
 	{name: "v_sad_u8", f: lane3(sadU8)},
 	{name: "v_sad_hi_u8", f: lane3(func(a, b, c uint32) uint32 { return sadU8(a, b, 0)<<16 + c })},
+	{name: "v_msad_u8", f: lane3(msadU8)},
 	{name: "v_sad_u16", f: lane3(func(a, b, c uint32) uint32 {
 		return max(a&0xFFFF, b&0xFFFF) - min(a&0xFFFF, b&0xFFFF) + max(a>>16, b>>16) - min(a>>16, b>>16) + c
 	})},

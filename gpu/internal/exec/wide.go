@@ -195,4 +195,7 @@ var wideTable = []wide{
 	{"v_cvt_i32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtI64(float.F64(a))) }},
 	{"v_cvt_u32_f64", state.NoFloat, func(a, _, _ uint64) uint64 { return uint64(cvtU64(float.F64(a))) }},
 	{"v_div_fixup_f64", state.ResultF64, div64.fixup},
+	{"v_qsad_pk_u16_u8", state.NoFloat, quadSAD(sadU8, false)},
+	{"v_mqsad_pk_u16_u8", state.NoFloat, quadSAD(msadU8, false)},
+	{"v_trig_preop_f64", state.ResultF64, func(a, b, _ uint64) uint64 { return float.Bits64(trigPreop(a, uint(b))) }},
 }
