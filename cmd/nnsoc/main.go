@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"unicode"
 
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/cli"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 func main() {
@@ -72,13 +72,13 @@ func printable(text string) string {
 		if len(line) > maxLine {
 			line = strings.ToValidUTF8(line[:maxLine], "") + "...\n"
 		}
-		for _, r := range line {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' {
-				fmt.Fprintf(&b, "\\x%02x", r)
-			} else {
-				b.WriteRune(r)
+		for k, words := range strings.Split(strings.TrimSuffix(line, "\n"), "\t") {
+			if k > 0 {
+				b.WriteByte('\t')
 			}
+			b.WriteString(spelling.Printable(words))
 		}
+		b.WriteByte('\n')
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -104,7 +104,11 @@ func (u *Unsupported) Error() string {
 		total += o.Count
 		list[i] = o.Error()
 	}
-	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
+	parts := "parts"
+	if total == 1 {
+		parts = "part"
+	}
+	return fmt.Sprintf("NNAPI cannot express %d %s of this network: %s", total, parts, strings.Join(list, "; "))
 }
 
 // Add notes one more operator that NNAPI has no form for, with the name of its node and the nearest thing that works, which

@@ -80,7 +80,7 @@ func (g *graph) convertNode(i int, n *onnxfile.Node) {
 	if g.where != "" {
 		label = g.where + ", " + label
 	}
-	g.where = label + " (" + n.Op + ")"
+	g.where = label + " (" + word(n.Op) + ")"
 	g.Node = nodeName(n)
 	g.Check(g.im.budget.Operation())
 	c := g.conversion(n)
@@ -215,16 +215,19 @@ func (c *conversion) readInputs() bool {
 	return there
 }
 
+// word is a name of the file as messages write it.
+func word(name string) string { return spelling.Short(name, 100) }
+
 // describe is an operator with its attributes, as messages name it.
 func describe(n *onnxfile.Node) string {
 	var list []string
 	for _, a := range n.Attributes {
-		list = append(list, a.Name+"="+attributeText(a))
+		list = append(list, word(a.Name)+"="+attributeText(a))
 	}
 	slices.Sort(list)
-	name := n.Op
+	name := word(n.Op)
 	if d := domain(n.Domain); d != "" {
-		name = d + "." + name
+		name = word(d) + "." + name
 	}
 	if len(list) == 0 {
 		return name
@@ -240,7 +243,7 @@ func attributeText(a *onnxfile.Attribute) string {
 		return strings.ReplaceAll(text, " ", ",")
 	}
 	if a.Ref != "" {
-		return a.Ref
+		return word(a.Ref)
 	}
 	switch a.Type {
 	case onnxfile.AttributeFloat:

@@ -114,7 +114,7 @@ var layers = []struct {
 	{"bench/plot", []string{"bench/glossary"}},
 	{"bench/glossary", nil},
 	{"bench/pprof", nil},
-	{"bench/report", []string{"bench/glossary", "nn/graphdump/layered", "sim/trace"}},
+	{"bench/report", []string{"bench/glossary", "nn/graphdump/layered", "sim/trace", "internal/spelling"}},
 	{"bench", []string{"nn", "hal", "hal/devices", "runtime"}},
 	{"testvectors/legaltest", []string{"nn", "hal", "hal/driver/base", "hal/driver/compile", "hal/driver/graph", "testvectors"}},
 	{"testvectors/conformance", []string{"nn", "hal", "hal/driver/base", "hal/driver/cpudriver", "hal/driver/graph", "hal/driver/sample", "hal/devices", "testvectors", "runtime", "refcpu", "importer", "bench/mlts", "sim"}},

@@ -1,4 +1,5 @@
-// Package spelling finds the intended name of a misspelt one, and counts the errors in a sequence of words or other symbols.
+// Package spelling finds the intended name of a misspelt one, counts the errors in a sequence of words or other symbols, and
+// writes names from files so that a terminal shows them as they are.
 package spelling
 
 import "github.com/hbollon/go-edlib"

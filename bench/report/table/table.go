@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // Column is a number or a word that a report says of each row.
@@ -59,6 +61,9 @@ func (c *Column[R]) heading() string {
 // besides reports whether the unit stands behind each value.
 func (c *Column[R]) besides() bool { return c.Unit == "x" || c.Unit == "%" }
 
+// maxWords bounds the characters of a cell of text: names of files may be longer.
+const maxWords = 100
+
 // text returns a value as a person reads it, and whether it is a number.
 func (c *Column[R]) text(row R) (s string, number bool) {
 	cell := c.Cell
@@ -69,7 +74,7 @@ func (c *Column[R]) text(row R) (s string, number bool) {
 	case nil:
 		return "-", true
 	case string:
-		return v, false
+		return spelling.Short(v, maxWords), false
 	case float64:
 		s = strconv.FormatFloat(v, 'f', c.Digits, 64)
 	default:

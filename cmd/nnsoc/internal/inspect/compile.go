@@ -16,6 +16,7 @@ import (
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/input"
 	"github.com/nnsoc/nnsoc/cmd/nnsoc/internal/machine"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 	"github.com/nnsoc/nnsoc/internal/try"
 	"github.com/nnsoc/nnsoc/nn"
 	"github.com/nnsoc/nnsoc/runtime/nnrt"
@@ -33,9 +34,10 @@ type compileReport struct {
 }
 
 type stepEntry struct {
-	Device     string `json:"device"`
-	Operations []int  `json:"operation_indices"`
-	Listing    string `json:"listing,omitempty"`
+	Device     string   `json:"device"`
+	Operations []int    `json:"operation_indices"`
+	Nodes      []string `json:"nodes,omitempty"` // of the file that the operations compute, of those without a name their first tensors
+	Listing    string   `json:"listing,omitempty"`
 }
 
 // NewCompile returns the command compile.
@@ -171,6 +173,13 @@ func printCompilation(a *cli.App, m *machine.Machine, c *nnrt.Compilation, listi
 	for i := range c.Steps() {
 		s := c.Step(i)
 		e := stepEntry{Device: s.Device, Operations: s.Operations}
+		for _, op := range s.Operations {
+			names := session.NamesOf(&c.Model.Main, op)
+			e.Nodes = append(e.Nodes, names.Name())
+		}
+		if strings.Join(e.Nodes, "") == "" {
+			e.Nodes = nil
+		}
 		if listing {
 			var b bytes.Buffer
 			if err := s.Prepared.WriteListing(&b); err != nil {
@@ -250,6 +259,9 @@ func numbered(text string, operations []int) string {
 	return strings.Join(lines, "\n") + "\nall " + strings.Repeat(" ", wider) + rest
 }
 
+// longestName bounds the characters of a node's name in a line.
+const longestName = 60
+
 func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
 	fmt.Fprintf(w, "%s for %s on %s: %s, %d of %d operations fall back to the CPU\n",
 		r.Model, r.Device, r.SoC, cli.Count(len(r.Steps), "part"), r.Fallback, r.OperationCount)
@@ -263,9 +275,12 @@ func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
 		}
 		fmt.Fprintf(w, "\npart %d on %s\n", i, s.Device)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, op := range s.Operations {
+		for k, op := range s.Operations {
 			o := &m.Main.Operations[op]
 			fmt.Fprintf(t, "  %d\t%v\t%v", op, o.Type, m.Main.Operands[o.Outputs[0]].Dimensions)
+			if s.Nodes != nil {
+				fmt.Fprint(t, "\t", spelling.Short(s.Nodes[k], longestName))
+			}
 			if note := session.HostNote(o.Type); note != "" {
 				fmt.Fprint(t, "\t", note)
 			}

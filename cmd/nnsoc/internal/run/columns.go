@@ -5,6 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/report/table"
 	"github.com/nnsoc/nnsoc/bench/session"
+	"github.com/nnsoc/nnsoc/internal/spelling"
 )
 
 // deviceRow is a row of the table of devices: a run, or a device's part of a run that several devices shared.
@@ -176,21 +177,13 @@ var operationColumns = table.Columns[operationRow]{
 	{Key: "tensor", Meaning: "tensor that it computes first", Cell: func(o operationRow) any { return o.Tensor }},
 	{
 		Name: "name", Meaning: "node of the model file, or tensor", Cell: func(o operationRow) any { return o.Name() },
-		Text: func(o operationRow) any { return shorten(o.Name()) },
+		Text: func(o operationRow) any { return spelling.Short(o.Name(), longestName) },
 	},
 	{Name: "place", Key: "outside_nnapi", Meaning: "of operations that NNAPI lacks: the host, and whether the CPU model knows their time", Cell: func(o operationRow) any { return o.Host }},
 }
 
 // longestName bounds the names of a table for people, in characters.
 const longestName = 48
-
-// shorten is a name without its beginning, where it is long: converters put the scopes of a layer there.
-func shorten(name string) string {
-	if r := []rune(name); len(r) > longestName {
-		return "…" + string(r[len(r)-longestName+1:])
-	}
-	return name
-}
 
 // detailedUS is the latency of the invocation whose operations are reported.
 func detailedUS(e *session.Run) float64 {
