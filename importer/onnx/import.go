@@ -3,6 +3,7 @@ package onnx
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -241,9 +242,9 @@ func (g *graph) declareTensor(v *onnxfile.Value, shapes map[string][]uint32) {
 				n.Size = 1
 				g.im.note(fmt.Sprintf("input %q: dimension 0 is %q, taken as 1; --shape %s=... gives another", v.Name, n.Name, v.Name))
 			case n.Size == 0 && n.Name != "":
-				g.Failf("input %q: dimension %d is %q, which the file leaves open; --shape %s=... gives it", v.Name, d, n.Name, v.Name)
+				g.Failf("input %q: dimension %d is %q, which the file leaves open; --shape %s=%s gives it", v.Name, d, n.Name, v.Name, shapeToGive(v.Dims))
 			case n.Size == 0:
-				g.Failf("input %q: dimension %d is open; --shape %s=... gives it", v.Name, d, v.Name)
+				g.Failf("input %q: dimension %d is open; --shape %s=%s gives it", v.Name, d, v.Name, shapeToGive(v.Dims))
 			}
 			shape = append(shape, uint32(n.Size))
 		}
@@ -257,6 +258,22 @@ func (g *graph) declareTensor(v *onnxfile.Value, shapes map[string][]uint32) {
 	}
 	g.input(v.Name, o, shape)
 	g.values[v.Name].short = shortType(v.Type)
+}
+
+// shapeToGive is a shape as --shape takes it, with the names of the dimensions that the file leaves open.
+func shapeToGive(dims []onnxfile.Dim) string {
+	list := make([]string, len(dims))
+	for i, d := range dims {
+		switch {
+		case d.Size > 0:
+			list[i] = strconv.FormatInt(d.Size, 10)
+		case d.Name != "":
+			list[i] = word(d.Name)
+		default:
+			list[i] = "N"
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // input makes an operand an input of the subgraph, by name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/importer/lowering"
@@ -137,7 +138,7 @@ func (g *graph) convertMain() (err error) {
 		}
 		for d, n := range shape {
 			if n == 0 {
-				g.Failf("input %q has the shape %v: dimension %d is open; --shape %s=... gives it", name, shape, d, name)
+				g.Failf("input %q has the shape %v: dimension %d is open; --shape %s=%s gives it", name, shape, d, name, shapeToGive(shape))
 			}
 		}
 		if scale, ok := g.unsigned16(t); ok {
@@ -159,6 +160,17 @@ func (g *graph) convertMain() (err error) {
 	g.keepSteps()
 	g.readStates()
 	return nil
+}
+
+// shapeToGive is a shape as --shape takes it, with N for the dimensions that the file leaves open.
+func shapeToGive(shape []uint32) string {
+	list := make([]string, len(shape))
+	for i, n := range shape {
+		if list[i] = strconv.FormatUint(uint64(n), 10); n == 0 {
+			list[i] = "N"
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 // open begins a subgraph of the file.

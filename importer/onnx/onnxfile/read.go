@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -50,10 +51,15 @@ var modelFields = map[protowire.Number]protowire.Type{
 // Read parses a file. The result aliases data.
 func Read(data []byte) (*Model, error) {
 	m := &Model{}
-	if err := (&reader{}).message(data, m); err != nil {
+	err := (&reader{}).message(data, m)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("at %w: the file of %d bytes is cut off, or is no ONNX model", err, len(data))
+	case err != nil && !Is(data):
+		return nil, fmt.Errorf("at %w: the file is damaged, or is no ONNX model", err)
+	case err != nil:
 		return nil, fmt.Errorf("at %w", err)
-	}
-	if m.Graph == nil {
+	case m.Graph == nil:
 		return nil, errors.New("no graph")
 	}
 	return m, nil

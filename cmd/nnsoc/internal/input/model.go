@@ -143,7 +143,7 @@ func importModel(a *cli.App, path string, c Choice) (*nn.Model, error) {
 	}
 	note := func(text string) { a.Note("%s: %s", path, text) }
 	var m *nn.Model
-	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" {
+	if onnxfile.Is(data) || filepath.Ext(path) == ".onnx" && !isTFLite(data) {
 		if c.Signature != "" {
 			return nil, cli.Usage(fmt.Errorf("--signature needs a .tflite file, %s is ONNX, which has none", path))
 		}
@@ -152,6 +152,9 @@ func importModel(a *cli.App, path string, c Choice) (*nn.Model, error) {
 		m, err = tflite.Import(data, &tflite.Options{Shapes: c.Shapes, Signature: c.Signature, Note: note})
 	}
 	if err != nil {
+		if e := errForeign(data); e != nil {
+			return nil, cli.Usage(fmt.Errorf("%s %w", path, e))
+		}
 		return nil, cli.Usage(fmt.Errorf("%s: %w", path, err))
 	}
 	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

@@ -293,8 +293,12 @@ func open(a *cli.App, name string) (*scenario.Scenario, error) {
 		}
 		return scenario.Parse(name, data)
 	}
-	if _, err := input.ReadModel(a, name, input.Choice{}); err == nil {
+	_, err := input.ReadModel(a, name, input.Choice{})
+	if err == nil {
 		return nil, fmt.Errorf("%s is a network: --period says how often it arrives", name)
+	}
+	if _, missing := os.Stat(name); missing == nil || strings.ContainsAny(name, "./") { // no name of a scenario
+		return nil, err
 	}
 	return scenario.Named(name)
 }
