@@ -48,49 +48,50 @@ func (a *Builder) Narrow(e layout.Element, x codegen.Reg) codegen.Reg {
 	return a.Op1(rdna2.V_CVT_F16_F32_E32, a.V("half"), x)
 }
 
-// tuple has the registers of four consecutive elements by the logarithm of their size.
-var tuple = [...]struct {
+// words has the registers of so many consecutive words; four elements are as many as the bytes of one.
+var words = [...]struct {
 	class       codegen.Class
 	load, store rdna2.Op
 }{
-	{rdna2.V1, rdna2.GLOBAL_LOAD_DWORD_SADDR, rdna2.GLOBAL_STORE_DWORD_SADDR},
-	{rdna2.V2, rdna2.GLOBAL_LOAD_DWORDX2_SADDR, rdna2.GLOBAL_STORE_DWORDX2_SADDR},
-	{rdna2.V4, rdna2.GLOBAL_LOAD_DWORDX4_SADDR, rdna2.GLOBAL_STORE_DWORDX4_SADDR},
+	1: {rdna2.V1, rdna2.GLOBAL_LOAD_DWORD_SADDR, rdna2.GLOBAL_STORE_DWORD_SADDR},
+	2: {rdna2.V2, rdna2.GLOBAL_LOAD_DWORDX2_SADDR, rdna2.GLOBAL_STORE_DWORDX2_SADDR},
+	3: {rdna2.V3, rdna2.GLOBAL_LOAD_DWORDX3_SADDR, rdna2.GLOBAL_STORE_DWORDX3_SADDR},
+	4: {rdna2.V4, rdna2.GLOBAL_LOAD_DWORDX4_SADDR, rdna2.GLOBAL_STORE_DWORDX4_SADDR},
 }
 
 // LoadQuad loads four consecutive elements as they are stored, in one, two or four registers.
 func (a *Builder) LoadQuad(e layout.Element, base, off codegen.Reg, imm int) codegen.Reg {
-	d := a.Room(e, true)
-	a.Emit(tuple[e.Shift()].load, d, base, off, imm)
+	d := a.Room(e, 4)
+	a.Emit(words[e.Bytes()].load, d, base, off, imm)
 	return d
 }
 
-// Room is registers for four elements as LoadQuad loads them, or for one as Load does.
-func (a *Builder) Room(e layout.Element, four bool) codegen.Reg {
-	if !four {
+// Room is registers for up to four elements that are whole words, as LoadQuad loads four, or for one as Load does.
+func (a *Builder) Room(e layout.Element, n int) codegen.Reg {
+	if n == 1 {
 		return a.V("one")
 	}
-	return a.Reg(tuple[e.Shift()].class, "four")
+	return a.Reg(words[n*e.Bytes()/4].class, "several")
 }
 
-// LoadInto loads four elements, or one, into registers of Room that another load may have filled.
-func (a *Builder) LoadInto(e layout.Element, four bool, d, base, off codegen.Reg) {
+// LoadInto loads so many elements into registers of Room that another load may have filled.
+func (a *Builder) LoadInto(e layout.Element, n int, d, base, off codegen.Reg) {
 	op := access[e].load
-	if four {
-		op = tuple[e.Shift()].load
+	if n > 1 {
+		op = words[n*e.Bytes()/4].load
 	}
 	a.Emit(op, d, base, off, 0)
 }
 
 // LoadFour loads four consecutive elements as float32 or int32.
 func (a *Builder) LoadFour(e layout.Element, base, off codegen.Reg) []codegen.Reg {
-	return a.Elements(e, a.LoadQuad(e, base, off, 0))
+	return a.Elements(e, a.LoadQuad(e, base, off, 0), 4)
 }
 
-// Elements are the elements of a LoadQuad as float32 or int32.
-func (a *Builder) Elements(e layout.Element, d codegen.Reg) []codegen.Reg {
+// Elements are the first n elements of a tuple of words as float32 or int32.
+func (a *Builder) Elements(e layout.Element, d codegen.Reg, n int) []codegen.Reg {
 	var out []codegen.Reg
-	for i := range 4 {
+	for i := range n {
 		out = append(out, a.Widen(e, a.extract(e, d, i)))
 	}
 	return out
@@ -125,17 +126,18 @@ const (
 
 // StoreQuad stores four consecutive elements as they are stored, the inverse of LoadQuad.
 func (a *Builder) StoreQuad(e layout.Element, base, off, d codegen.Reg) {
-	a.Emit(tuple[e.Shift()].store, off, d, base, 0)
+	a.Emit(words[e.Bytes()].store, off, d, base, 0)
 }
 
-// StoreFour packs four float32 or int32 and stores them, the inverse of LoadFour.
+// StoreFour packs four float32 or int32 and stores them, the inverse of LoadFour; or fewer, if as elements they are whole words.
 func (a *Builder) StoreFour(e layout.Element, base, off codegen.Reg, y []codegen.Reg) {
-	d := a.Reg(tuple[e.Shift()].class, "four")
+	to := words[len(y)*e.Bytes()/4]
+	d := a.Reg(to.class, "four")
 	a.PackFour(e, d, 0, y)
-	a.StoreQuad(e, base, off, d)
+	a.Emit(to.store, off, d, base, 0)
 }
 
-// PackFour makes four float32 or int32 elements in a tuple's words, from one of them on.
+// PackFour makes four float32 or int32 elements in a tuple's words, from one of them on; or fewer, see StoreFour.
 func (a *Builder) PackFour(e layout.Element, d codegen.Reg, first int, y []codegen.Reg) {
 	pair := func(d codegen.Reg, lo, hi codegen.Reg) {
 		if e == layout.F16 {
@@ -146,12 +148,13 @@ func (a *Builder) PackFour(e layout.Element, d codegen.Reg, first int, y []codeg
 	}
 	switch e.Shift() {
 	case 2:
-		for i := range 4 {
-			a.Emit(rdna2.V_MOV_B32_E32, At(d, first+i), y[i])
+		for i, x := range y {
+			a.Emit(rdna2.V_MOV_B32_E32, At(d, first+i), x)
 		}
 	case 1:
-		pair(At(d, first), y[0], y[1])
-		pair(At(d, first+1), y[2], y[3])
+		for i := 0; i < len(y); i += 2 {
+			pair(At(d, first+i/2), y[i], y[i+1])
+		}
 	default:
 		lo := a.Op3(rdna2.V_PERM_B32, a.V("low bytes"), y[1], y[0], uint32(lowBytes))
 		hi := a.Op3(rdna2.V_PERM_B32, a.V("high bytes"), y[3], y[2], uint32(lowBytes))

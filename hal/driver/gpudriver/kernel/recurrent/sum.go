@@ -83,7 +83,7 @@ func (t *Term) products(a *rdna.Builder, batch, unit, sum codegen.Reg) {
 				loaded[i] = [2]codegen.Reg{a.LoadQuad(xs, xp, x, i*block*xs.Bytes()), a.LoadQuad(ws, wp, w, i*block*ws.Bytes())}
 			}
 			for i := range n {
-				xe, we := a.Elements(xs, loaded[i][0]), a.Elements(ws, loaded[i][1])
+				xe, we := a.Elements(xs, loaded[i][0], 4), a.Elements(ws, loaded[i][1], 4)
 				for j := range xe {
 					a.Emit(rdna2.V_FMAC_F32_E32, sum, xe[j], we[j])
 				}

@@ -1,7 +1,7 @@
 // Package resize scales images: RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
 //
 // A lane computes four neighbouring channels of a column in a few rows of the output, the last four of a pixel again
-// where four do not divide its channels. The input's corners stay in registers while rows of the output lie between
+// where four do not divide its channels; of fewer as many as are whole words. The input's corners stay in registers while rows of the output lie between
 // the same rows of the input. Rows are the same for all lanes of a wave, so their places and weights are scalars:
 //
 //	lane = column * (channels / 4) + quad     work-group y = image * segments + segment of rows
@@ -40,29 +40,28 @@ type Kernel struct {
 // pixel is the bytes of a pixel.
 func (k *Kernel) pixel() int { return k.C * k.In.Elem.Bytes() }
 
-// unit is what a lane computes with at once: four elements, or one.
-func (k *Kernel) unit() (e layout.Element, four bool) {
+// unit is what a lane computes with at once: four elements, fewer channels that are whole words, or one.
+func (k *Kernel) unit() (e layout.Element, n int) {
 	if k.Windows > 0 {
-		return layout.U8, true
+		return layout.U8, perLane
 	}
 	if k.Bilinear {
-		return k.In.Elem, k.C >= 4
+		for n = min(k.C, perLane); n > 1 && n*k.In.Elem.Bytes()%4 != 0; n-- {
+		}
+		return k.In.Elem, n
 	}
 	for _, e := range []layout.Element{layout.F32, layout.F16, layout.U8} { // bits are moved as they are
-		if 4*e.Bytes() <= k.pixel() {
-			return e, true
+		if perLane*e.Bytes() <= k.pixel() {
+			return e, perLane
 		}
 	}
-	return k.In.Elem, false
+	return k.In.Elem, 1
 }
 
 // lane is the bytes that a lane loads at once.
 func (k *Kernel) lane() int {
-	e, four := k.unit()
-	if four {
-		return 4 * e.Bytes()
-	}
-	return e.Bytes()
+	e, n := k.unit()
+	return n * e.Bytes()
 }
 
 // lanes returns how many lanes compute a row of the output.
@@ -241,9 +240,7 @@ func (g *generator) place(lane codegen.Reg) codegen.Reg {
 		return g.placeWindows(lane)
 	}
 	ox, quad := g.DivConstV(lane, kernel.Up(g.pixel(), g.lane()), "column")
-	shift := bits.TrailingZeros(uint(g.lane()))
-	channel := g.ShiftLeft(quad, shift, "channel")
-	place := g.ShiftLeft(lane, shift, "place")
+	channel, place := g.bytes(quad, "channel"), g.bytes(lane, "place")
 	if g.pixel()%g.lane() != 0 {
 		channel = g.Least(channel, g.pixel()-g.lane())
 		place = g.Sum(g.Times(ox, g.pixel()), channel)
@@ -262,6 +259,14 @@ func (g *generator) place(lane codegen.Reg) codegen.Reg {
 	return place
 }
 
+// bytes are those of so many units.
+func (g *generator) bytes(units codegen.Reg, name string) codegen.Reg {
+	if n := g.lane(); n&(n-1) != 0 {
+		return g.Times(units, n)
+	}
+	return g.ShiftLeft(units, bits.TrailingZeros(uint(g.lane())), name)
+}
+
 // load loads the corners of a row, into the same registers for all rows.
 func (g *generator) load(record []codegen.Reg) {
 	var window codegen.Reg
@@ -270,8 +275,8 @@ func (g *generator) load(record []codegen.Reg) {
 			return
 		}
 		if i == len(g.corners) {
-			e, four := g.unit()
-			g.corners = append(g.corners, g.Room(e, four))
+			e, n := g.unit()
+			g.corners = append(g.corners, g.Room(e, n))
 		}
 		if g.Windows == 1 && i%2 == 1 {
 			g.pick(i, window)
@@ -288,21 +293,21 @@ func (g *generator) load(record []codegen.Reg) {
 			g.pick(i, window)
 			continue
 		}
-		e, four := g.unit()
-		g.LoadInto(e, four, g.corners[i], line, off)
+		e, n := g.unit()
+		g.LoadInto(e, n, g.corners[i], line, off)
 	}
 }
 
 // store computes a row and stores it.
 func (g *generator) store(line, place codegen.Reg, record []codegen.Reg) {
-	e, four := g.unit()
+	e, n := g.unit()
 	switch {
-	case !g.Bilinear && four:
+	case !g.Bilinear && n > 1:
 		g.StoreQuad(e, line, place, g.corners[0])
 	case !g.Bilinear:
 		g.Store(e, line, place, g.corners[0], 0)
-	case four:
-		g.StoreFour(g.Out.Elem, line, place, g.bilinear(4, record))
+	case n > 1:
+		g.StoreFour(g.Out.Elem, line, place, g.bilinear(n, record))
 	default:
 		g.Store(g.Out.Elem, line, place, g.Narrow(g.Out.Elem, g.bilinear(1, record)[0]), 0)
 	}
@@ -345,7 +350,7 @@ func (g *generator) floats(corner codegen.Reg, n int) (x []codegen.Reg) {
 		case n == 1:
 			x = append(x, g.Widen(e, corner))
 		default:
-			x = append(x, g.Elements(e, corner)[i])
+			x = append(x, g.Elements(e, corner, n)[i])
 		}
 		if e == layout.I8 {
 			x[i] = g.ToFloat(x[i])

@@ -38,7 +38,7 @@ func bilinear(at func(y, x int) float32, y, x *opspec.ResizeAxis, oy, ox int) fl
 // machine is one by which forms are compared.
 var machine = kernel.Machine{CUs: 2, SIMDs: 4, AddressLanes: 4, NearestRate: 64, L2Rate: 64, L2Latency: 100}
 
-// TestResize, in each form: lanes of one channel and of four, the last of which overlap; rows of a few lanes; a row and several in a
+// TestResize, in each form: lanes of one channel to four, the last of which overlap; rows of a few lanes; a row and several in a
 // wave, of the same rows of the input and of others; images that grow, shrink and stay; rounding of halves.
 func TestResize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 6))
@@ -51,6 +51,7 @@ func TestResize(t *testing.T) {
 		{N: 1, H: 4, W: 4, C: 3, OutH: 130, OutW: 100, Center: true},
 		{N: 3, H: 7, W: 2, C: 7, OutH: 50, OutW: 3, Center: true},
 		{N: 1, H: 2, W: 3, C: 18, OutH: 4, OutW: 6},
+		{N: 2, H: 5, W: 4, C: 2, OutH: 9, OutW: 37, AlignCorners: true},
 	} {
 		for _, e := range []layout.Element{layout.F32, layout.F16, layout.U8, layout.I8} {
 			for _, smooth := range []bool{true, false} {

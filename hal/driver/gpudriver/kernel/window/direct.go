@@ -174,7 +174,7 @@ func (g *generator) product(sum, x, w codegen.Reg) {
 		}
 		return
 	}
-	xs, ws := g.Elements(g.In.Elem, x), g.Elements(g.Filter.Elem, w)
+	xs, ws := g.Elements(g.In.Elem, x, 4), g.Elements(g.Filter.Elem, w, 4)
 	for i := range 4 {
 		if g.In.Elem.IsFloat() {
 			g.Builder.Emit(rdna2.V_FMAC_F32_E32, sum, xs[i], ws[i])
