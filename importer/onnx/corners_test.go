@@ -105,6 +105,16 @@ var corners = []corner{
 			return n.add("Concat", []string{x, x}, attribute("axis", 0))
 		})
 	}, onnxfile.Uint8, []int64{2}, []float64{33, 33}},
+	{"scattered integers stay as they are", 18, func(n *network) string {
+		q := n.quantized(n.given(onnxfile.Float, []int64{2}, 0.1, 0.2), stepped{onnxfile.Uint8, 0.05, 100})
+		at := n.constant(&onnxfile.Tensor{Type: onnxfile.Int64, Dims: []int64{1, 1}, Int64s: []int64{1}})
+		return n.add("ScatterND", []string{q, at, n.given(onnxfile.Uint8, []int64{1}, 208)})
+	}, onnxfile.Uint8, []int64{2}, []float64{102, 208}},
+	{"scattered constants stay as they are", 18, func(n *network) string {
+		q := n.quantized(n.given(onnxfile.Float, []int64{2}, 0.1, 0.2), stepped{onnxfile.Uint8, 0.05, 100})
+		w := n.constant(&onnxfile.Tensor{Type: onnxfile.Uint8, Dims: []int64{1}, Raw: []byte{208}})
+		return n.add("ScatterElements", []string{q, n.ints(0), w}, attribute("axis", 0))
+	}, onnxfile.Uint8, []int64{2}, []float64{208, 104}},
 	{"joined integers stay as they are", 13, func(n *network) string {
 		q := n.quantized(n.given(onnxfile.Float, []int64{1}, 0.1), stepped{onnxfile.Uint8, 0.05, 100})
 		return n.add("Concat", []string{q, n.given(onnxfile.Uint8, []int64{2}, 208, 7)}, attribute("axis", 0))

@@ -185,7 +185,7 @@ func gatherND(c *conversion) {
 func (c *conversion) scattered(x, at, rows uint32, n, inner, total uint32, mode string) uint32 {
 	o, shape := *c.Operand(x), c.Dims(x)
 	if mode == "none" {
-		return c.Reshape(c.Replace(x, at, c.To(c.reshaped(rows, []uint32{n, inner}), o), n, inner, total), shape)
+		return c.Reshape(c.Replace(x, at, c.alike(c.reshaped(rows, []uint32{n, inner}), o), n, inner, total), shape)
 	}
 	base, rows := c.plain(c.Reshape(x, []uint32{total, inner})), c.plain(rows)
 	if o.Type != nn.TensorInt32 && !o.Type.IsQuant8() {
