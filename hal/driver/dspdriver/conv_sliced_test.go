@@ -18,6 +18,7 @@ import (
 // the kernels that go through fewer of them at a time.
 func TestRandomSliced(t *testing.T) {
 	d := device(t)
+	windows := 0
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 33))
 		b := newBuilder(r)
@@ -34,25 +35,39 @@ func TestRandomSliced(t *testing.T) {
 		out.Scale = outScale(b, in, kh*kw*c)
 		b.add(nn.OpConv2D, []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(1), b.int32(1), b.int32(r.IntN(4))}, b.output(out))
 		what := fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d", seed, n, h, w, c, k, kh, kw)
-		inputs := [][]byte{b.bytes(int(b.m.Main.Operands[x].Bytes()))}
-		want := drivertest.Reference(t, &b.m, inputs)
-		p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t, what)
-		chooser, _ := hal.As[hal.Chooser](p)
 		sliced := 0
-		for _, choice := range require.V(chooser.Choices())(t, what) {
-			for _, k := range choice.Candidates {
-				if !strings.HasPrefix(k.Name, "slice_") {
-					continue
-				}
+		for _, name := range runCandidates(t, d, b, x, what, "slice_") {
+			if strings.HasPrefix(name, "slice_window") {
+				windows++
+			} else {
 				sliced++
-				p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: k.Name}}))(t, what)
-				got := drivertest.Outputs(&b.m)
-				require.V(hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got}))(t, what)
-				require.Check(t, bytes.Equal(got[0], want[0]), "%s with %s: another result than the reference", what, k.Name)
 			}
 		}
 		require.Check(t, sliced == 2, "%s: %d kernels of slices", what, sliced)
 	}
+	require.Check(t, windows > 10, "%d kernels of slices with the Z window", windows)
+}
+
+// runCandidates runs a model of one operation with each of its kernels whose name begins so, compares with the reference,
+// and returns their names.
+func runCandidates(t *testing.T, d *Device, b *builder, x uint32, what, prefix string) (names []string) {
+	t.Helper()
+	inputs := [][]byte{b.bytes(int(b.m.Main.Operands[x].Bytes()))}
+	want := drivertest.Reference(t, &b.m, inputs)
+	chooser, _ := hal.As[hal.Chooser](require.V(d.PrepareModel(&b.m, hal.PrepareOptions{}))(t, what))
+	for _, choice := range require.V(chooser.Choices())(t, what) {
+		for _, k := range choice.Candidates {
+			if !strings.HasPrefix(k.Name, prefix) {
+				continue
+			}
+			names = append(names, k.Name)
+			p := require.V(d.PrepareModel(&b.m, hal.PrepareOptions{Candidates: map[int]string{0: k.Name}}))(t, what)
+			got := drivertest.Outputs(&b.m)
+			require.V(hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got}))(t, what)
+			require.Check(t, bytes.Equal(got[0], want[0]), "%s with %s: another result than the reference", what, k.Name)
+		}
+	}
+	return names
 }
 
 // TestWeightsBeyondL2: convolutions whose weights of 128 channels L2 does not hold keep their multiply-accumulates

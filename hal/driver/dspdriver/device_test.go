@@ -32,7 +32,17 @@ func device(t testing.TB) *Device {
 	return d
 }
 
-var pixel4DSP = sync.OnceValues(func() (*Device, error) {
+var pixel4DSP = sync.OnceValues(func() (*Device, error) { return pixel4Version(66) })
+
+// qemuDevice is pixel4's DSP as QEMU has it: without the Z window.
+func qemuDevice(t testing.TB) *Device {
+	t.Helper()
+	d := require.V(pixel4Version(65))(t)
+	return d
+}
+
+// pixel4Version is pixel4's DSP with another version of the instruction set.
+func pixel4Version(version int) (*Device, error) {
 	c, err := soc.Load("pixel4")
 	if err != nil {
 		return nil, err
@@ -41,11 +51,12 @@ var pixel4DSP = sync.OnceValues(func() (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Version = version
 	return New(Config{Spec: s, NewMemory: func() (mem.Level, error) {
 		l, _, err := c.NewPath("dsp", 0)
 		return l, err
 	}})
-})
+}
 
 // allKernels are the kernels that a prepared model has so far.
 func allKernels(p hal.PreparedModel) []*hvx.Linked {

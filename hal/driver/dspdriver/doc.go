@@ -16,6 +16,7 @@
 //	conv       CONV_2D, FULLY_CONNECTED, GROUPED_CONV_2D, TRANSPOSE_CONV_2D, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
 //	zero-point correction  part of conv: the window sums that a filter zero point subtracts from every position, 32 positions at a time, before the blocks that use them
 //	conv, pipelined  software-pipelined GEMM conv, where all products of a block fit in one loop body: requantization fills the slots that the products of the next block leave
+//	conv, window  products by the Z window of V66: weights as signed bytes, activations of four positions in the window (vrmpyz b x ub)
 //	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels may have pitches of 4, 8 or 16
 //	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
 //	depthwise 3x3  where a vector has several positions: two words of four taps and a single tap

@@ -83,7 +83,7 @@ func (e *estimate) issue(p *hexagon.Packet, interval int) int {
 }
 
 var kindFiles = [...]struct{ file, width int }{
-	hexagon.KindR: {hvx.FileR, 1}, hexagon.KindRR: {hvx.FileR, 2}, hexagon.KindV: {hvx.FileV, 1}, hexagon.KindVV: {hvx.FileV, 2},
+	hexagon.KindR: {hvx.FileR, 1}, hexagon.KindRR: {hvx.FileR, 2}, hexagon.KindV: {hvx.FileV, 1}, hexagon.KindVV: {hvx.FileV, 2}, hexagon.KindVVVV: {hvx.FileV, 4},
 	hexagon.KindP: {hvx.FileP, 1}, hexagon.KindQ: {hvx.FileQ, 1},
 }
 

@@ -113,7 +113,7 @@ func (p *executable) emulate(file string, inputs [][]byte) error {
 func TestOracleProgram(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
 	m, in := smallNetwork()
-	pm := require.V(device(t).PrepareModel(m, hal.PrepareOptions{}))(t)
+	pm := require.V(qemuDevice(t).PrepareModel(m, hal.PrepareOptions{}))(t)
 	p := compile.Programs(pm)[0][0].(*executable)
 	require.NoError(t, p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}))
 }
@@ -138,7 +138,7 @@ func kind(g *nn.Subgraph) string {
 // driver accepts in QEMU.
 func TestOracleOperations(t *testing.T) {
 	oracle.Need(t, "qemu-hexagon")
-	d := device(t)
+	d := qemuDevice(t)
 	kinds := map[string]bool{}
 	operations := map[nn.OperationType]bool{}
 	var mu sync.Mutex

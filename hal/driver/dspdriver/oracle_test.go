@@ -122,7 +122,7 @@ func TestOraclePackets(t *testing.T) {
 	dir := t.TempDir()
 	src, obj, bin := filepath.Join(dir, "a.s"), filepath.Join(dir, "a.o"), filepath.Join(dir, "a.bin")
 	require.NoError(t, os.WriteFile(src, []byte(text.String()), 0o644))
-	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound",
+	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b,+zreg", "--mno-pairing", "--mno-compound",
 		"-filetype=obj", "-o", obj, src)
 	run(t, "llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin)
 	data := require.File(t, bin)

@@ -203,7 +203,7 @@ func (a Accepts) flat() bool { return a == Accepts{} }
 // trial estimates the cycles of the steps that lower adds to a separate lowering, with the present
 // forms: layout.Impossible where it fails, or where a result is in another form.
 func trial(l *Lowering, lower func(t *Lowering) error) (cycles int) {
-	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	o := &step.Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, ZWindow: l.ZWindow, Image: l.Image.Outlines()}
 	t := &Lowering{Legalization: l.Legalization, Object: o, list: step.List{Object: o}, Graph: l.Graph, view: l.view, own: l.own, accepted: l.accepted, forms: l.forms, Final: true}
 	t.forget()
 	if lower(t) != nil {

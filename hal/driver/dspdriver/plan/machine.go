@@ -11,7 +11,7 @@ import (
 // cache keeps the kernels that are compiled for it.
 func NewObject(s *dsp.Spec, kernels *hvx.Cache) *step.Object {
 	m := hvx.Machine{IssueInterval: s.IssueInterval, DMA: hasDMA(s)}
-	return &step.Object{Threads: max(1, min(s.Threads, s.Contexts)), Machine: MachineOf(s), VTCM: int(s.VTCMBytes), DMA: m.DMA,
+	return &step.Object{Threads: max(1, min(s.Threads, s.Contexts)), Machine: MachineOf(s), VTCM: int(s.VTCMBytes), DMA: m.DMA, ZWindow: s.Version >= 66,
 		Image: hvx.NewImage(layout.CodeBase, m, kernels)}
 }
 

@@ -16,6 +16,7 @@ type Object struct {
 	Machine cost.Machine
 	VTCM    int  // bytes that a single step can use
 	DMA     bool // the core has user DMA
+	ZWindow bool // the core has the Z window of V66
 	Image   *hvx.Image
 	Consts  []byte
 	Blocks  []int // offsets at which constants begin

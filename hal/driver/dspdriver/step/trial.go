@@ -19,7 +19,7 @@ const samplePositions = 1024
 // yet. Of many rows some are launched, and represent the others.
 func (l *Launcher) Trial(begin func(l *Launcher) Work) (list []*cost.Job, err error) {
 	defer try.Catch(&err)
-	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, Image: l.Image.Outlines()}
+	o := &Object{Threads: l.Threads, Machine: l.Machine, VTCM: l.VTCM, DMA: l.DMA, ZWindow: l.ZWindow, Image: l.Image.Outlines()}
 	t := &trial{plan: l.Planner}
 	whole := l.Step.AllRows()
 	sample := whole

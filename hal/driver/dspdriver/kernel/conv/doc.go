@@ -2,7 +2,8 @@
 // TRANSPOSE_CONV_2D with the packers of their weights.
 //
 //	GEMM       a lane is an output channel: weights in vectors, inputs as scalar words;
-//	           plain or software-pipelined, with the zero-point correction beside it
+//	           plain, software-pipelined, or by the Z window, which holds the inputs of four
+//	           positions, with the zero-point correction beside it
 //	Spatial    a lane is a position, for few output channels: inputs in vectors,
 //	           weights as scalar words
 //	ZeroPoint  part of GEMM: the window sums that a filter zero point multiplies

@@ -38,6 +38,11 @@ type GEMM struct {
 	SumStep    int  // and that of their sums
 	Rq         hvx.RequantKind
 	Correction ZeroPoint
+	// Window selects products by the Z window, which holds Words of four positions at a time (window.go): weights are
+	// signed bytes, 128 less than they are elsewhere, and so is the filter's zero point, which Raises where it is negative.
+	Window  bool
+	Raises  bool
+	Aligned bool // inputs of Window begin on vectors
 	// pipelined selects the software-pipelined kernel, of chunks full chunks and the tail.
 	Pipelined bool
 	Chunks    int
@@ -58,6 +63,9 @@ func (c GEMM) Name() string {
 	kind := "conv"
 	if c.Slice {
 		kind = "slice"
+	}
+	if c.Window {
+		kind = hvx.Flag(c.Slice, "slice_") + "window" + hvx.Flag(c.Aligned, "v") + hvx.Flag(c.Raises, "n")
 	}
 	return fmt.Sprintf("%s_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", kind, c.Positions, c.Runs, c.Words, hvx.Flag(c.WordPairs, "d")+hvx.Flag(c.Unrolled, "u"),
 		hvx.Flag(c.Full, "f")+hvx.Flag(c.OneChunk, "1")+hvx.Flag(c.Stream, "a"), c.Tail, c.PerVector, c.InStep, c.SumStep, c.Rq.Tag(), sums)
@@ -113,6 +121,9 @@ const (
 	ArgSliceFrom = Args
 	ArgSliceTo   = Args + 1
 	SliceArgs    = Args + 2
+	// A kernel with the window has memory for the inputs of a block.
+	ArgWindow  = SliceArgs
+	WindowArgs = SliceArgs + 1
 )
 
 // table entry: input addresses, of each position or each cluster, where each
@@ -149,6 +160,8 @@ func (c GEMM) Record(n int) int { return (c.Header(n) + n*c.Words*c.Runs) * hvx.
 // Consumed is how far the products of a run move the pointers.
 func (c GEMM) Consumed() int {
 	switch {
+	case c.Window:
+		return hvx.CeilDiv(4*c.Words, hvx.VectorBytes) * hvx.VectorBytes
 	case c.Unrolled:
 		return 0
 	case c.WordPairs:
@@ -168,6 +181,7 @@ type convCode struct {
 	table, args, params codegen.Reg
 	scratch             codegen.Reg // of the sums, where it is kept
 	slice               codegen.Reg // bytes of a vector that a slice stores
+	window              codegen.Reg // memory of the window's inputs
 }
 
 // Emit writes the kernel. Arguments: table, strips, their number, argument
@@ -186,6 +200,9 @@ func (c GEMM) Emit(a *hvx.Builder) {
 	}
 	if c.Slice {
 		e.slice = e.sliceBytes()
+	}
+	if c.Window {
+		e.window = a.Word(e.args, ArgWindow, "window")
 	}
 	a.Repeat(in[2], func() {
 		if c.ZeroPoint {
@@ -243,6 +260,9 @@ func (e *convCode) fetches() (list []func()) {
 	for off := 0; off < bytes; off += lineBytes {
 		add(e.table, (ahead*bytes+off)&^7)
 	}
+	if e.Window { // inputs are read as vectors, from L2
+		return list
+	}
 	lines, all := e.inputLines()
 	if e.ZeroPoint && (e.Unrolled || e.GEMM.Pipelined) { // those of a block mostly lie together
 		at := e.a.R("sums")
@@ -295,11 +315,13 @@ func (e *convCode) oneChunk(blocks codegen.Reg) {
 	}
 	rec, off := a.Word(e.args, at, "record"), a.Word(e.args, offset, "offset")
 	b := e.newChunk(n)
+	e.fillWindow(0)
 	e.begin(b, rec)
 	a.Repeat(blocks, func() {
 		e.fetchAhead()
 		e.products(b, rec)
 		out := e.outAddresses(off)
+		e.fillWindow(4 * e.EntryWords())
 		a.Bump(e.table, 4*e.EntryWords())
 		e.finish(b, rec, out)
 		e.begin(b, rec) // of the next block; behind a strip's last one in vain
@@ -310,6 +332,7 @@ func (e *convCode) manyChunks(blocks codegen.Reg) {
 	a := e.a
 	a.Repeat(blocks, func() {
 		e.fetchAhead()
+		e.fillWindow(0)
 		if e.Full {
 			count, rec, off := a.Word(e.args, ArgChunks, "chunks"), a.Word(e.args, ArgFull, "record"), a.Word(e.args, ArgOffset, "offset")
 			b := e.newChunk(4)
@@ -341,6 +364,7 @@ func (e *convCode) manyChunks(blocks codegen.Reg) {
 type convChunk struct {
 	groups int
 	acc    [][]codegen.Reg // by position and group
+	quads  []codegen.Reg   // by group: those of all positions, for products by the window
 	ptr    []codegen.Reg   // the input addresses
 	in     []convInput     // where each position reads
 }
@@ -353,6 +377,10 @@ type convInput struct {
 
 func (e *convCode) newChunk(groups int) *convChunk {
 	b := &convChunk{groups: groups}
+	if e.Window {
+		e.windowAccumulators(b)
+		return b
+	}
 	for range e.Inputs() {
 		b.ptr = append(b.ptr, e.a.R("in"))
 	}
@@ -416,9 +444,12 @@ func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 			less = a.Splat(sum, "less")
 		}
 		for j := range acc {
-			if e.ZeroPoint {
+			switch {
+			case e.ZeroPoint && e.Raises:
+				a.Op(hexagon.V6_vaddw, acc[j], bias[j], less)
+			case e.ZeroPoint:
 				a.Op(hexagon.V6_vsubw, acc[j], bias[j], less)
-			} else {
+			default:
 				a.Op(hexagon.V6_vassign, acc[j], bias[j])
 			}
 		}

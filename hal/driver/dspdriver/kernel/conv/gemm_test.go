@@ -13,7 +13,7 @@ import (
 
 // TestGEMM convolves random images of whole channels by the kernel that multiplies groups of
 // output channels with blocks of positions: one chunk of 128 channels and several, with a
-// tail and without, in a loop and written out, for windows of one row and of more.
+// tail and without, in a loop and written out and by the Z window, for windows of one row and of more.
 func TestGEMM(t *testing.T) {
 	const h, width = 5, 9
 	for i, c := range []struct {
@@ -21,14 +21,22 @@ func TestGEMM(t *testing.T) {
 		positions           int
 		unrolled            bool
 		perChannel          bool
+		window              bool
 	}{
-		{128, 64, 1, 1, 4, false, false},
-		{128, 16, 1, 1, 5, true, false},
-		{128, 8, 2, 3, 4, true, true},
-		{256, 32, 1, 1, 4, false, true},
-		{168, 24, 3, 2, 3, false, false},
-		{40, 32, 1, 3, 4, false, false},
-		{96, 8, 1, 1, 2, true, true},
+		{128, 64, 1, 1, 4, false, false, false},
+		{128, 16, 1, 1, 5, true, false, false},
+		{128, 8, 2, 3, 4, true, true, false},
+		{256, 32, 1, 1, 4, false, true, false},
+		{168, 24, 3, 2, 3, false, false, false},
+		{40, 32, 1, 3, 4, false, false, false},
+		{96, 8, 1, 1, 2, true, true, false},
+		{128, 64, 1, 1, 4, false, false, true},
+		{128, 32, 1, 1, 4, false, true, true}, // one vector of the window
+		{256, 256, 1, 1, 4, false, true, true},
+		{40, 32, 1, 3, 4, false, false, true},
+		{168, 24, 3, 2, 4, false, false, true}, // runs of 48 bytes
+		{32, 160, 3, 2, 4, false, true, true},
+		{96, 8, 2, 2, 4, false, false, true},
 	} {
 		r := rand.New(rand.NewPCG(13, uint64(50+i)))
 		random := func(n int) []byte {
@@ -39,6 +47,9 @@ func TestGEMM(t *testing.T) {
 			return b
 		}
 		f := filter.Filter{Data: random(c.k * c.kh * c.kw * c.channels), K: c.k, KH: c.kh, KW: c.kw, C: c.channels}
+		if c.window {
+			f.Zero = 128
+		}
 		g := &filter.Conv{Filter: f, InZero: int32(r.IntN(256))}
 		n := 1
 		if c.perChannel {
@@ -57,6 +68,10 @@ func TestGEMM(t *testing.T) {
 		full, rest := c.k/128, c.k%128
 		k := GEMM{Positions: c.positions, Words: c.kw * c.channels / 4, Runs: c.kh, WordPairs: true, Unrolled: c.unrolled, Full: full > 0,
 			OneChunk: full == 0 || full == 1 && rest == 0, Tail: hvx.CeilDiv(rest, 32), PerVector: 1, PerAddress: 1, Rq: g.Rq.Kind()}
+		if c.window {
+			k.Window, k.WordPairs, k.Words = true, false, hvx.RoundUp(k.Words, WindowWords)
+			k.Aligned = c.channels%hvx.VectorBytes == 0
+		}
 		rowBytes := width * c.channels
 		var taps [][4]Tap
 		var bumps []uint32
@@ -65,7 +80,9 @@ func TestGEMM(t *testing.T) {
 				var word [4]Tap
 				for b := range word {
 					at := 4*w + b
-					word[b] = Tap{y, at / c.channels, at % c.channels}
+					if word[b] = (Tap{y, at / c.channels, at % c.channels}); word[b].X >= c.kw {
+						word[b] = Tap{Y: -1}
+					}
 				}
 				taps = append(taps, word)
 			}
@@ -97,8 +114,14 @@ func TestGEMM(t *testing.T) {
 		}
 		strip := make([]uint32, StripWords)
 		strip[StripBlocks] = uint32(blocks)
-		args := make([]uint32, Args)
-		args[ArgBumps], args[ArgFull], args[ArgChunks] = b.Words(bumps...), b.Load(records), uint32(full)
+		args := make([]uint32, WindowArgs)
+		args[ArgBumps], args[ArgChunks] = b.Words(bumps...), uint32(full)
+		if c.window {
+			args[ArgFull], args[ArgWindow] = b.Scratchpad(records), b.Alloc(k.WindowBytes()+hvx.VectorBytes)
+			args[ArgWindow] += hvx.VectorBytes * uint32(i%2) // begins with either half
+		} else {
+			args[ArgFull] = b.Load(records)
+		}
 		if k.Tail > 0 {
 			args[ArgTail], args[ArgTailOffset] = args[ArgFull]+uint32(full*k.Record(4)), uint32(full*hvx.VectorBytes)
 		}
@@ -112,7 +135,7 @@ func TestGEMM(t *testing.T) {
 					for x := range c.kw {
 						for i := range c.channels {
 							v := image[(at/cols+y)*rowBytes+(at%cols+x)*c.channels+i]
-							acc += (int32(v) - g.InZero) * int32(f.At(ch, y, x, i))
+							acc += (int32(v) - g.InZero) * (int32(f.At(ch, y, x, i)) - f.Zero)
 						}
 					}
 				}

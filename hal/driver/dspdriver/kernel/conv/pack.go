@@ -19,6 +19,10 @@ func PackChunks(g *filter.Conv, c *GEMM, taps [][4]Tap, base, chunks, n int, int
 	for i := range words {
 		words[i] = tapsOf(f, &taps[i])
 	}
+	flip := f.Flip
+	if c.Window { // to signed bytes
+		flip ^= 0x80
+	}
 	lane := make([]int, n*32) // channel of each lane, -1 none
 	for chunk := range chunks {
 		for j := range n {
@@ -44,7 +48,7 @@ func PackChunks(g *filter.Conv, c *GEMM, taps [][4]Tap, base, chunks, n int, int
 			}
 			weights := f.Weights(ch)
 			for k := range words {
-				words[k].pack(out[at+4*(k*len(lane)+i):][:4], weights, f.Flip)
+				words[k].pack(out[at+4*(k*len(lane)+i):][:4], weights, flip)
 			}
 		}
 	}

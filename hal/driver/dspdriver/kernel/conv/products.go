@@ -12,6 +12,8 @@ func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	a.SetPhase(hvx.PhaseProducts)
 	w := a.Add(rec, e.Header(b.groups)*hvx.VectorBytes)
 	switch {
+	case e.Window:
+		e.windowProducts(b, w)
 	case e.Unrolled:
 		e.flatProducts(b, w)
 	case e.WordPairs:

@@ -19,13 +19,14 @@ type Builder struct {
 }
 
 // Virtual registers.
-func (b *Builder) R(name string) codegen.Reg  { return b.Func.Reg(ClassR, name) }
-func (b *Builder) R8(name string) codegen.Reg { return b.Func.Reg(ClassR8, name) }
-func (b *Builder) RR(name string) codegen.Reg { return b.Func.Reg(ClassRR, name) }
-func (b *Builder) V(name string) codegen.Reg  { return b.Func.Reg(ClassV, name) }
-func (b *Builder) VV(name string) codegen.Reg { return b.Func.Reg(ClassVV, name) }
-func (b *Builder) P(name string) codegen.Reg  { return b.Func.Reg(ClassP, name) }
-func (b *Builder) Q(name string) codegen.Reg  { return b.Func.Reg(ClassQ, name) }
+func (b *Builder) R(name string) codegen.Reg    { return b.Func.Reg(ClassR, name) }
+func (b *Builder) R8(name string) codegen.Reg   { return b.Func.Reg(ClassR8, name) }
+func (b *Builder) RR(name string) codegen.Reg   { return b.Func.Reg(ClassRR, name) }
+func (b *Builder) V(name string) codegen.Reg    { return b.Func.Reg(ClassV, name) }
+func (b *Builder) VV(name string) codegen.Reg   { return b.Func.Reg(ClassVV, name) }
+func (b *Builder) VVVV(name string) codegen.Reg { return b.Func.Reg(ClassVVVV, name) }
+func (b *Builder) P(name string) codegen.Reg    { return b.Func.Reg(ClassP, name) }
+func (b *Builder) Q(name string) codegen.Reg    { return b.Func.Reg(ClassQ, name) }
 
 // Lo and hi are the halves of a pair.
 func Lo(r codegen.Reg) codegen.Reg { return Half(r, 0) }
@@ -39,12 +40,13 @@ func Half(r codegen.Reg, n int) codegen.Reg {
 }
 
 var kindClasses = [...][]codegen.Class{
-	hexagon.KindR:  {ClassR, ClassR8},
-	hexagon.KindRR: {ClassRR},
-	hexagon.KindV:  {ClassV},
-	hexagon.KindVV: {ClassVV},
-	hexagon.KindP:  {ClassP},
-	hexagon.KindQ:  {ClassQ},
+	hexagon.KindR:    {ClassR, ClassR8},
+	hexagon.KindRR:   {ClassRR},
+	hexagon.KindV:    {ClassV},
+	hexagon.KindVV:   {ClassVV},
+	hexagon.KindVVVV: {ClassVVVV},
+	hexagon.KindP:    {ClassP},
+	hexagon.KindQ:    {ClassQ},
 }
 
 // Op emits an instruction: registers, immediates (int) and labels in the

@@ -14,13 +14,14 @@ const (
 )
 
 const (
-	ClassR  codegen.Class = iota // r0..r28
-	ClassR8                      // r0..r7, for operands of three bits
-	ClassRR                      // even pairs
-	ClassV                       // v0..v31
-	ClassVV                      // even pairs
-	ClassP                       // p0..p3
-	ClassQ                       // q0..q3
+	ClassR    codegen.Class = iota // r0..r28
+	ClassR8                        // r0..r7, for operands of three bits
+	ClassRR                        // even pairs
+	ClassV                         // v0..v31
+	ClassVV                        // even pairs
+	ClassVVVV                      // four vectors, from a multiple of 4 on
+	ClassP                         // p0..p3
+	ClassQ                         // q0..q3
 )
 
 // target drives isa/codegen for Hexagon.
@@ -33,7 +34,7 @@ type target struct {
 func newTarget(interval int) *target {
 	// r29 to r31 are stack, frame and link register. High registers first keep
 	// r0..r7 free for the operands that need them.
-	var r, r8, rr, v, vv, p []uint16
+	var r, r8, rr, v, vv, vvvv, p []uint16
 	for n := 28; n >= 0; n-- {
 		r = append(r, uint16(n))
 		if n < 8 {
@@ -48,18 +49,22 @@ func newTarget(interval int) *target {
 		if n%2 == 0 {
 			vv = append(vv, uint16(n))
 		}
+		if n%4 == 0 {
+			vvvv = append(vvvv, uint16(n))
+		}
 		if n < 4 {
 			p = append(p, uint16(n))
 		}
 	}
 	return &target{interval: interval, classes: []codegen.ClassInfo{
-		ClassR:  {Name: "R", File: FileR, Width: 1, Alloc: r},
-		ClassR8: {Name: "R0-R7", File: FileR, Width: 1, Alloc: r8},
-		ClassRR: {Name: "R pair", File: FileR, Width: 2, Alloc: rr},
-		ClassV:  {Name: "V", File: FileV, Width: 1, Alloc: v},
-		ClassVV: {Name: "V pair", File: FileV, Width: 2, Alloc: vv},
-		ClassP:  {Name: "P", File: FileP, Width: 1, Alloc: p},
-		ClassQ:  {Name: "Q", File: FileQ, Width: 1, Alloc: p},
+		ClassR:    {Name: "R", File: FileR, Width: 1, Alloc: r},
+		ClassR8:   {Name: "R0-R7", File: FileR, Width: 1, Alloc: r8},
+		ClassRR:   {Name: "R pair", File: FileR, Width: 2, Alloc: rr},
+		ClassV:    {Name: "V", File: FileV, Width: 1, Alloc: v},
+		ClassVV:   {Name: "V pair", File: FileV, Width: 2, Alloc: vv},
+		ClassVVVV: {Name: "V quad", File: FileV, Width: 4, Alloc: vvvv},
+		ClassP:    {Name: "P", File: FileP, Width: 1, Alloc: p},
+		ClassQ:    {Name: "Q", File: FileQ, Width: 1, Alloc: p},
 	}}
 }
 
@@ -84,7 +89,7 @@ func (t *target) Latency(def *codegen.Instr, da int, use *codegen.Instr, ua int)
 		return 1
 	}
 	d, u := &df.Operands[da], &uf.Operands[ua]
-	vector := d.Kind == hexagon.KindV || d.Kind == hexagon.KindVV || d.Kind == hexagon.KindQ
+	vector := d.Kind == hexagon.KindV || d.Kind == hexagon.KindVV || d.Kind == hexagon.KindVVVV || d.Kind == hexagon.KindQ
 	return SlotsBetween(d.DefCycle, u.UseCycle, vector, t.interval)
 }
 
@@ -100,10 +105,12 @@ func (t *target) NewGroup() codegen.Group { return &packet{slots: &t.slots} }
 type packet struct {
 	slots *hexagon.SlotMemo
 	state int32
+	// Beside a load of the Z window only VTCM may be read: weights, beside products by the window.
+	window, others bool
 }
 
 // Reset implements codegen.Group.
-func (p *packet) Reset() { p.state = 0 }
+func (p *packet) Reset() { p.state, p.window, p.others = 0, false, false }
 
 // TryAdd implements codegen.Group.
 func (p *packet) TryAdd(in *codegen.Instr) bool {
@@ -111,9 +118,15 @@ func (p *packet) TryAdd(in *codegen.Instr) bool {
 		parts, n := instructions(in)
 		in.Class = p.slots.Class(parts[:n], hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo|hexagon.FlagOnlyALU))
 	}
+	class := hexagon.Op(in.Op).Form().Class
+	window := class == hexagon.CVI_ZW
+	other := in.Flags&codegen.Load != 0 && !window && class != hexagon.CVI_4SLOT_MPY
+	if p.window && other || p.others && window {
+		return false
+	}
 	next, ok := p.slots.Add(p.state, in.Class)
 	if ok {
-		p.state = next
+		p.state, p.window, p.others = next, p.window || window, p.others || other
 	}
 	return ok
 }

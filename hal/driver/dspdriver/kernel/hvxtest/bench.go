@@ -68,6 +68,19 @@ func (b *Bench) Words(words ...uint32) uint32 {
 	return b.Load(data)
 }
 
+// Scratchpad places data at the start of VTCM, behind and before nothing, and returns its address.
+func (b *Bench) Scratchpad(data []byte) uint32 {
+	b.t.Helper()
+	at, room := b.core.Spec().VTCMBase, make([]byte, b.core.Spec().VTCMBytes)
+	if copy(room, data) < len(data) {
+		b.t.Fatalf("%d bytes, VTCM holds %d", len(data), len(room))
+	}
+	if err := b.space.Map(mem.Segment{Name: "vtcm", Base: uint64(at), Data: room}); err != nil {
+		b.t.Fatal(err)
+	}
+	return at
+}
+
 // Alloc places n zero bytes in memory, as Load does, and returns their address.
 func (b *Bench) Alloc(n int) uint32 {
 	b.t.Helper()

@@ -30,11 +30,12 @@ func WindowDependence(w *opspec.Window, count int) step.RowDependence {
 type Conv struct {
 	*Convolution
 	Scratch *layout.Tensor
+	Window  *layout.Tensor // for inputs of the Z window; nil where no kernel uses it
 }
 
 // Share implements step.SharedWork.
 func (w Conv) Share(l *step.Launcher) step.Work {
-	return shareGEMM(l, w.Convolution, w.Scratch)
+	return shareGEMM(l, w)
 }
 
 // Launch implements step.Work.
@@ -65,26 +66,31 @@ func PlanGEMM(l *step.Object, g *Convolution) GEMMPlan {
 	return GEMMPlan{c, full, perRun}
 }
 
-func shareGEMM(l *step.Launcher, g *Convolution, scratch *layout.Tensor) step.Work {
+func shareGEMM(l *step.Launcher, w Conv) step.Work {
+	g := w.Convolution
 	if g.Spatial != nil {
 		return choose(l, [][]conv.Spatial{{*g.Spatial}}, func(l *step.Launcher, d conv.Spatial) run { return beginSpatial(l, g, d) })
 	}
 	p := PlanGEMM(l.Object, g)
 	own := *g // as the spatial kernel has it
 	own.Rq.UseByteFactor(g.MaxSum())
-	return choose(l, convCandidates(l, g, &own, &p), func(l *step.Launcher, k hvx.Kernel) run {
+	return choose(l, convCandidates(l, &w, &own, &p), func(l *step.Launcher, k hvx.Kernel) run {
 		if d, spatial := k.(conv.Spatial); spatial {
 			return beginSpatial(l, &own, d)
 		}
-		return beginGEMM(l, g, &p, scratch, k.(conv.GEMM))
+		return beginGEMM(l, &w, &p, k.(conv.GEMM))
 	})
 }
 
 // beginGEMM prepares a convolution with a GEMM kernel.
-func beginGEMM(l *step.Launcher, g *Convolution, p *GEMMPlan, scratch *layout.Tensor, c conv.GEMM) *gemmRun {
+func beginGEMM(l *step.Launcher, w *Conv, p *GEMMPlan, c conv.GEMM) *gemmRun {
+	g := w.Convolution
 	e := &gemmRun{l: l, g: g, full: p.Full, parts: map[[2]int]uint32{}}
-	if scratch != nil {
-		e.scratch = scratch.Addr
+	if w.Scratch != nil {
+		e.scratch = w.Scratch.Addr
+	}
+	if w.Window != nil {
+		e.window = w.Window.Addr
 	}
 	e.prepare(c, p.PerRun)
 	e.kernel = l.Kernel(e.c.Key())
@@ -112,8 +118,14 @@ func (e *gemmRun) pack() {
 
 // convCandidates are the kernels of a convolution: software-pipelined, with or without, in tiles of
 // some positions, or spatial.
-func convCandidates(l *step.Launcher, g, spatial *Convolution, p *GEMMPlan) (list [][]hvx.Kernel) {
+func convCandidates(l *step.Launcher, w *Conv, spatial *Convolution, p *GEMMPlan) (list [][]hvx.Kernel) {
+	g := w.Convolution
 	positions := g.Out.Shape.Positions()
+	if w.Window != nil {
+		for _, c := range windowKernels(l.Object, g) {
+			list = append(list, []hvx.Kernel{c})
+		}
+	}
 	if g.RuntimeWeights == nil {
 		for _, c := range pipelined(l, p.C, p.Full, positions) {
 			list = append(list, []hvx.Kernel{c})
@@ -201,7 +213,7 @@ func (e *gemmRun) Launch(l *step.Launcher, r step.Rows) {
 	e.block(r.From, r.To)
 	e.table = l.Words(append(e.entries, e.entries[len(e.entries)-c.EntryWords():]...)) // begun in vain
 	if c.ZeroPoint {
-		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.Correction)
+		e.zeroPointArgs = e.g.zeroPointArgs(l, c)
 	}
 	e.launchChunks()
 }
@@ -286,6 +298,7 @@ type gemmRun struct {
 	zeroPointArgs                 [conv.ZeroPointArgs]uint32 // but for the scratch
 	steps                         []uint32                   // from run to run
 	table, bumps, params, scratch uint32
+	window                        uint32
 	taps                          [][4]conv.Tap     // of each word of a run
 	records                       []byte            // nil until they are packed
 	parts                         map[[2]int]uint32 // where the records of chunks lie
@@ -341,7 +354,7 @@ func (e *gemmRun) size(from, to int) int {
 func (e *gemmRun) launchChunks() {
 	c, l := e.c, e.l
 	chunks := e.chunks()
-	if e.blocks < 3 && !c.Slice {
+	if e.blocks < 3 && !c.Slice && !c.Window {
 		// Weights that are used once come from DRAM in order: threads go through
 		// them together, a few chunks each at a time.
 		step := max(l.Threads, maxOnce/e.size(0, 1)/l.Threads*l.Threads)
@@ -450,6 +463,10 @@ func (e *gemmRun) sliceBlock(at uint32, n int) []uint32 {
 func (e *gemmRun) threadArgs(t int, blocks [2]int, block []uint32) []uint32 {
 	c, l := e.c, e.l
 	block[conv.ArgBumps] = e.bumps
+	if c.Window {
+		block = append(block, make([]uint32, conv.WindowArgs-len(block))...)
+		block[conv.ArgWindow] = e.window + uint32(t*c.WindowBytes())
+	}
 	if c.ZeroPoint {
 		copy(block[conv.ArgZeroPoint:], e.zeroPointArgs[:])
 		block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedSaveBytes+e.g.WindowSumBytes())+conv.PipelinedSaveBytes)

@@ -216,8 +216,12 @@ func (p *strips) kernel(shares [][2]int) conv.ZeroPoint {
 
 // ZeroPointArgs returns the arguments of the zero-point correction, except for the scratch of
 // each thread.
-func (g *Convolution) zeroPointArgs(l *step.Launcher, k *conv.ZeroPoint) (w [conv.ZeroPointArgs]uint32) {
-	w[conv.ZeroPointBytes], w[conv.ZeroPointOnes], w[conv.ZeroPointRowStep] = uint32(g.Filter.Zero)*hvx.Ones, hvx.Ones, uint32(g.DilationH*g.In.RowBytes())
+func (g *Convolution) zeroPointArgs(l *step.Launcher, c *conv.GEMM) (w [conv.ZeroPointArgs]uint32) {
+	k, zero := &c.Correction, g.Filter.Zero
+	if c.Window {
+		zero = max(signedZero(g), -signedZero(g))
+	}
+	w[conv.ZeroPointBytes], w[conv.ZeroPointOnes], w[conv.ZeroPointRowStep] = uint32(zero)*hvx.Ones, hvx.Ones, uint32(g.DilationH*g.In.RowBytes())
 	if c := g.Filter.C; k.Pitch == 4 {
 		w[conv.ZeroPointOnes] &= 1<<(8*c) - 1
 	}

@@ -21,11 +21,16 @@ func product(l *lower.Lowering, g *convolution.Convolution) {
 		scratch.Dense = true
 		writes = append(writes, scratch)
 	}
+	w := convolution.Conv{Convolution: g, Scratch: scratch}
+	if n := g.WindowBytes(l.Object); n > 0 {
+		w.Window = l.NewTensor("window", layout.Shape{N: 1, H: 1, W: 1, C: n}, 1, 0)
+		w.Window.Dense = true
+		writes = append(writes, w.Window)
+	}
 	reads := []*layout.Tensor{g.In}
 	if g.RuntimeWeights != nil {
 		reads = append(reads, g.RuntimeWeights)
 	}
-	w := convolution.Conv{Convolution: g, Scratch: scratch}
 	if g.Recounts() || g.RuntimeWeights != nil {
 		l.Add("conv", reads, writes, w)
 		return
