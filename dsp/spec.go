@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -148,7 +147,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		dma = &DMASpec{BurstBytes: x.BurstBytes, Outstanding: x.Outstanding, StartCycles: x.StartCycles, IssueCycles: x.IssueCycles, Queue: x.Queue}
 	}
 	return Spec{
-		Name: d.Name, Version: cmp.Or(d.Version, 66), Threads: d.Threads, Contexts: d.Contexts,
+		Name: d.Name, Version: d.ISAVersion(), Threads: d.Threads, Contexts: d.Contexts,
 		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth, AloneInterval: d.AloneInterval,
 		ClockHz: opp.Hz, VoltageV: opp.Volts,
 		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),

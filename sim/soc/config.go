@@ -1,5 +1,7 @@
 package soc
 
+import "cmp"
+
 // Config is one SoC. A device whose section is absent is not offered.
 //
 // The tag "range" is the closed interval of valid values; the keys of a section are all required unless tagged
@@ -248,6 +250,9 @@ type DSP struct {
 	SystemCache *Allocation `toml:"system_cache" soc:"optional"`
 	Energy      Energy      `toml:"energy"` // dspEvents
 }
+
+// ISAVersion is the version of the instruction set.
+func (d *DSP) ISAVersion() int { return cmp.Or(d.Version, 66) }
 
 // DMA is the copy engine of one hardware thread.
 type DMA struct {

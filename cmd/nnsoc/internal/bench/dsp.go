@@ -74,7 +74,7 @@ var anchors = []anchor{
 		"Hexagon DSP user guide 80-VB419-108", 0, false, 0, "memory_ns is what the figure leaves when DRAM and fabric of the SoC are taken off; the rest is row conflicts and refresh"}, (*anchorRun).dramNs},
 	{anchorRow{"pointwise convolutions of MobileNet v1", "MAC/packet", "check", 256, false,
 		"inner loop of Hexagon NN's V60 convolution: 4 packets, 8 vrmpy", 0, true, 0,
-		"ours counts every packet of the operation: zero-point sums, requantization and loop ends beside the inner loop"}, (*anchorRun).pointwise},
+		"ours counts every packet of the operation: zero-point sums, requantization and loop ends beside the inner loop; on a V66 that is one of vrmpyz, 512 in a packet, where the estimate is less"}, (*anchorRun).pointwise},
 	{anchorRow{"depthwise convolutions of MobileNet v1", "MAC/packet", "check", 118, false,
 		"inner loop of Hexagon NN's depthwise kernels: 118 to 128", 0, true, 0,
 		"as above; strides and small maps add packets without products"}, (*anchorRun).depthwise},
@@ -94,7 +94,7 @@ var anchors = []anchor{
 		"discuss.tvm.apache.org/t/2421", 0, false, 0, "an upper bound"}, network("mobilenet_v2_1.0_224_quant", latencyMs)},
 	{anchorRow{"Inception v3 quant, QRB5165 (V66), \"3DSP\"", "ms", "check", 1e3 / 124.7, false,
 		"docs.qualcomm.com 80-88500-4/151: 124.7 inferences/s", 0, false, 0,
-		"the published rate needs Z-register products (512 MAC/packet) or a packet per cycle, three runtimes overlap their launches and waits, and its clock may be higher; ours is one runtime on vrmpy alone at an assumed clock (D-49, D-60): 107 per second at full use, less a seventh for packets that do not multiply and a quarter for DRAM, L2, L1D and threads without work"}, network("inception_v3_quant", latencyMs)},
+		"ours has a launch of 4 ms, which three runtimes overlap as they do their waits; the engine works 8.4 ms at an assumed clock (D-49), with vrmpyz where the estimate is less (D-60)"}, network("inception_v3_quant", latencyMs)},
 	{anchorRow{"Inception v3 quant, energy", "pJ/MAC", "check", 4.99, false,
 		"3.56 W at 124.7 inferences/s of 5.72 GMAC (docs.qualcomm.com 80-88500-4/151)", 0, false, 0,
 		"the published power may hold more than the DSP and its DRAM; ours is per event from 7 nm figures with assumed register and control energies (D-51)"}, network("inception_v3_quant", picojoules)},
@@ -306,7 +306,7 @@ func (x *anchorRun) perPacket(match func(g *nn.Subgraph, op *nn.Operation) bool)
 			sum.Packets += e.Packets
 		}
 	}
-	sum.rates()
+	sum.rates(packetMACs(x.machine.Config))
 	return sum.MACsPerPacket, nil
 }
 

@@ -49,8 +49,8 @@ type kernelEntry struct {
 	ProductsPerPacket float64 `json:"products_per_packet"`
 	// InnerLoop is MACs per packet of the products phase alone, as in published figures of inner loops.
 	InnerLoop float64 `json:"inner_loop_macs_per_packet"`
-	// OfPeak is MACs relative to 256 in every packet issued, OfMachine relative to
-	// 256 in every packet that the threads had time for.
+	// OfPeak is MACs relative to the peak in every packet issued, OfMachine relative to
+	// the peak in every packet that the threads had time for.
 	OfPeak    float64 `json:"peak_share"`
 	OfMachine float64 `json:"machine_share"`
 	// Multipliers is the share of packet multipliers in use.
@@ -63,8 +63,13 @@ type kernelEntry struct {
 	slots, units, products int64
 }
 
-// packetMACs is the peak of a packet: two products of 128 bytes.
-const packetMACs = 256
+// packetMACs is the peak of a packet: a vrmpyz, or two vrmpy where the DSP has no Z window.
+func packetMACs(c *soc.Config) int64 {
+	if c.DSP != nil && c.DSP.ISAVersion() < 66 {
+		return 256
+	}
+	return 512
+}
 
 func newBenchKernels(a *cli.App) *cobra.Command {
 	var device, path, network string
@@ -72,8 +77,9 @@ func newBenchKernels(a *cli.App) *cobra.Command {
 		Use:   "kernels",
 		Short: "show how well each operation of a network uses the DSP's multipliers",
 		Long: `kernels runs a network once on the DSP and lists, operation by operation, the
-multiply-accumulates per packet, their share of the peak of 256 (two vrmpy), the packets by
-purpose (products, zero-point correction, requantization, other) and what the
+multiply-accumulates per packet, their share of the peak (512 by a vrmpyz; on a V65, which has
+none, 256 by two vrmpy), the packets by purpose (products, zero-point correction,
+requantization, other) and what the
 cycles of all threads were spent on: issue, waiting for operands, instruction fetch, L1, L2, DRAM,
 launching jobs, and idle where a thread had less work than the others. "MAC/packet" counts
 all packets of an operation. "inner loop" counts only those of products: the multiplications,
@@ -162,13 +168,13 @@ func benchKernels(a *cli.App, path, network, device string) (err error) {
 		e.MACs = opspec.OperationMACs(g, o.Index)
 		e.Output = g.Operands[g.Operations[o.Index].Outputs[0]].Dimensions
 		r.Total.add(&e)
-		e.rates()
+		e.rates(packetMACs(m.Config))
 		r.Operations = append(r.Operations, e)
 	}
 	if len(r.Operations) == 0 {
 		return cli.Usage(fmt.Errorf("%s does not count packets of %s", device, f.Model.Name))
 	}
-	r.Total.rates()
+	r.Total.rates(packetMACs(m.Config))
 	if a.JSON {
 		return cli.PrintJSON(a.Out, r)
 	}
@@ -207,8 +213,8 @@ func (t *kernelEntry) add(e *kernelEntry) {
 	}
 }
 
-// rates derives figures from the counts.
-func (t *kernelEntry) rates() {
+// rates derives figures from the counts; peak is the multiply-accumulates of a packet.
+func (t *kernelEntry) rates(peak int64) {
 	ratio := func(a, b int64) float64 {
 		if b == 0 {
 			return 0
@@ -217,7 +223,7 @@ func (t *kernelEntry) rates() {
 	}
 	t.MACsPerPacket, t.ProductsPerPacket = ratio(t.MACs, t.Packets), ratio(t.products, t.Packets)
 	t.InnerLoop = ratio(t.MACs, t.Phases["products"])
-	t.OfPeak, t.OfMachine = ratio(t.MACs, packetMACs*t.Packets), ratio(t.MACs, packetMACs*t.slots)
+	t.OfPeak, t.OfMachine = ratio(t.MACs, peak*t.Packets), ratio(t.MACs, peak*t.slots)
 	t.Multipliers = ratio(t.units, 2*t.Packets)
 }
 
