@@ -31,6 +31,9 @@ func (f *Form) Products() int {
 		}
 	}
 	pairIn, pairOut := strings.HasPrefix(args, "Vuu"), strings.HasPrefix(f.Syntax, "Vdd") || strings.HasPrefix(f.Syntax, "Vxx")
+	if strings.HasPrefix(f.Syntax, "Vdddd") || strings.HasPrefix(f.Syntax, "Vyyyy") { // a word of the Z window for each result
+		lanes *= 4
+	}
 	if strings.Contains(args, "Rtt.") { // a word for the even and one for the odd results
 		lanes *= 2
 	}

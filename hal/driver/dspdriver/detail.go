@@ -17,7 +17,7 @@ func multiplyUnits(f *hexagon.Form) int64 {
 	switch f.Class {
 	case hexagon.CVI_VX, hexagon.CVI_VX_LATE:
 		return 1
-	case hexagon.CVI_VX_DV:
+	case hexagon.CVI_VX_DV, hexagon.CVI_4SLOT_MPY:
 		return 2
 	}
 	return 0
@@ -26,6 +26,8 @@ func multiplyUnits(f *hexagon.Form) int64 {
 // byteProducts is how many products of bytes an instruction makes.
 func byteProducts(f *hexagon.Form) int64 {
 	switch {
+	case strings.HasPrefix(f.Name, "V6_vrmpyz"):
+		return 512
 	case strings.HasPrefix(f.Name, "V6_vmpabus"):
 		return 256
 	case strings.HasPrefix(f.Name, "V6_vrmpy"), strings.HasPrefix(f.Name, "V6_vmpyb"):
@@ -61,7 +63,7 @@ func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile
 			c.products += x.Count * byteProducts(f)
 		}
 	}
-	s := &p.dev.cfg.Spec
+	interval := packetInterval(&p.dev.cfg.Spec)
 	for i := range report.Regions { // the rows of st.Operations but for the launch
 		o, g := &st.Operations[i], &report.Regions[i]
 		o.Threads = statistics.Threads(g)
@@ -71,7 +73,7 @@ func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile
 		}
 		o.Counters = []hal.Counter{
 			{Name: "packets", Value: c.packets},
-			{Name: "packet_slots", Value: g.Threads.Total() / int64(max(s.IssueInterval, (s.Contexts+s.IssueWidth-1)/s.IssueWidth))},
+			{Name: "packet_slots", Value: g.Threads.Total() / interval},
 			{Name: "multiply_units", Value: c.units},
 			{Name: "byte_products", Value: c.products},
 		}
@@ -79,6 +81,14 @@ func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile
 			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + hvx.PhaseNames[ph], Value: (n + hvx.PacketShare/2) / hvx.PacketShare})
 		}
 	}
+}
+
+// packetInterval is the cycles from a packet of a thread to its next while all threads run.
+func packetInterval(s *dsp.Spec) int64 {
+	if s.Contexts <= s.IssueWidth {
+		return int64(s.AloneInterval)
+	}
+	return int64(max(s.IssueInterval, (s.Contexts+s.IssueWidth-1)/s.IssueWidth))
 }
 
 // profile passes on what the packets of an execution cost.
