@@ -8,7 +8,8 @@ import (
 )
 
 // trusted has a row per preset and engine: how many published latencies ours were compared with, and the least and the
-// largest ratio of ours to them, and "fit" where a constant of the engine was chosen by them.
+// largest ratio of ours to them, and what they are: "check", "fit" where a constant of the engine was chosen by them, or
+// the cpu.library that the preset must be given to compute as they did.
 // They stand in docs/FIDELITY.md (go test ./bench/session -run TestTrust -update-trust).
 //
 //go:embed trust.txt
@@ -19,6 +20,7 @@ type Trust struct {
 	Checks    int     // published latencies of the same engine
 	Low, High float64 // ratios ours / published
 	Fitted    bool    // a constant of the engine was chosen by these latencies: there are no others
+	Library   string  // key cpu.library of ours in these ratios, where it is not the preset's
 }
 
 // TrustOf is what is known of an engine of a preset; ok is false where nothing is.
@@ -26,7 +28,13 @@ func TrustOf(soc, engine string) (t Trust, ok bool) {
 	for line := range strings.Lines(trusted) {
 		var preset, name, role string
 		if n, _ := fmt.Sscan(line, &preset, &name, &t.Checks, &t.Low, &t.High, &role); n == 6 && preset == soc && name == engine {
-			t.Fitted = role == "fit"
+			switch role {
+			case "check":
+			case "fit":
+				t.Fitted = true
+			default:
+				t.Library = role
+			}
 			return t, true
 		}
 	}
@@ -47,6 +55,9 @@ func (r *Report) trust() string {
 		}
 		if t.Fitted {
 			count += ", fitted to them"
+		}
+		if t.Library != "" {
+			count += ", with cpu.library " + t.Library
 		}
 		known = append(known, fmt.Sprintf("%.2f to %.2f on the %s (%s)", t.Low, t.High, engine, count))
 	}
