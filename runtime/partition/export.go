@@ -174,6 +174,14 @@ func (p *Problem) Named(name string, plan Plan) *Fixed {
 // Name implements Strategy.
 func (f *Fixed) Name() string { return f.name }
 
+// Fits says why the plan is none of so many operations on devices, before they have costs.
+func (f *Fixed) Fits(operations int, devices []Device) error {
+	if _, err := f.plan.indices(operations, devices); err != nil {
+		return fmt.Errorf("partition: %s: %w", f.name, err)
+	}
+	return nil
+}
+
 // Plan implements Strategy. A plan for another number of operations, or with a device that does not support its
 // operation, is an error that names it.
 func (f *Fixed) Plan(p *Problem) (Plan, error) {

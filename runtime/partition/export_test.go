@@ -2,6 +2,7 @@ package partition
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -94,6 +95,7 @@ func TestReadPlan(t *testing.T) {
 		f, err := ReadPlan("plan.json", []byte(text))
 		if err == nil {
 			_, err = f.Plan(p)
+			require.Same(t, fmt.Sprint(err), fmt.Sprint(f.Fits(3, p.Devices)), text)
 		}
 		require.Check(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), "plan.json"), "%q: %v, want %s", text, err, want)
 	}

@@ -156,26 +156,34 @@ func (x *External) run(c *exec.Cmd) error {
 
 // named converts names of devices, and parts, to a plan.
 func (p *Problem) named(x ExternalPlan) (Plan, error) {
-	names := x.Devices
-	index := map[string]int{}
+	device, err := x.indices(len(p.Graph.Operations), p.Devices)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Device: device, Part: x.Parts}
+	return plan, p.CheckPlan(plan)
+}
+
+// indices are the places of the devices of so many operations in a list. Interpreter is behind a list without it.
+func (x *ExternalPlan) indices(operations int, devices []Device) ([]int, error) {
+	if len(x.Devices) != operations {
+		return nil, fmt.Errorf("it answers for %d operations, there are %d", len(x.Devices), operations)
+	}
+	index := map[string]int{Interpreter: len(devices)}
 	var known []string
-	for d := range p.Devices {
-		index[p.Devices[d].Name] = d
-		known = append(known, p.Devices[d].Name)
+	for d := range devices {
+		index[devices[d].Name] = d
+		known = append(known, devices[d].Name)
 	}
-	index[Interpreter] = p.drivers()
-	if len(names) != len(p.Graph.Operations) {
-		return Plan{}, fmt.Errorf("it answers for %d operations, there are %d", len(names), len(p.Graph.Operations))
-	}
-	plan := Plan{Device: make([]int, len(names)), Part: x.Parts}
-	for i, n := range names {
+	list := make([]int, operations)
+	for i, n := range x.Devices {
 		d, ok := index[n]
 		if !ok {
-			return Plan{}, fmt.Errorf("operation %d: no device %q; there are %s", i, n, strings.Join(known, ", "))
+			return nil, fmt.Errorf("operation %d: no device %q; there are %s", i, n, strings.Join(known, ", "))
 		}
-		plan.Device[i] = d
+		list[i] = d
 	}
-	return plan, p.CheckPlan(plan)
+	return list, nil
 }
 
 // external is the problem as JSON has it.

@@ -191,6 +191,13 @@ func runPartition(a *cli.App, cmd *cobra.Command, f *partitionFlags, model strin
 	}
 	form := try.V(partitionForm(a, model, &f.choice))
 	try.E(m.CheckLimits(form.Model))
+	for _, s := range strategies {
+		if plan, ok := s.(*partition.Fixed); ok {
+			if err := plan.Fits(len(form.Model.Main.Operations), devices); err != nil {
+				return cli.Usage(err)
+			}
+		}
+	}
 	x := newComparison(m, nnrt.CompileOptions{Preference: nnrt.Prefer(pref)}, a.Progress())
 	defer x.progress.Done()
 	x.Expression = expression
