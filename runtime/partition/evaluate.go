@@ -55,11 +55,18 @@ func (o Objective) Score(latencyFs, energyPJ, intervalFs float64) float64 {
 // CheckPlan returns an error that names the first operation whose device is
 // none of the problem's or does not support it.
 func (p *Problem) CheckPlan(plan Plan) error {
+	if err := p.checkPlan(plan); err != nil {
+		return fmt.Errorf("partition: %w", err)
+	}
+	return nil
+}
+
+func (p *Problem) checkPlan(plan Plan) error {
 	if len(plan.Device) != len(p.Graph.Operations) {
-		return fmt.Errorf("partition: a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
+		return fmt.Errorf("a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
 	}
 	if plan.Part != nil && len(plan.Part) != len(plan.Device) {
-		return fmt.Errorf("partition: a plan with parts of %d operations, there are %d", len(plan.Part), len(plan.Device))
+		return fmt.Errorf("a plan with parts of %d operations, there are %d", len(plan.Part), len(plan.Device))
 	}
 	plan = p.complete(plan)
 	for i, d := range plan.Device {
@@ -73,10 +80,10 @@ func (p *Problem) CheckPlan(plan Plan) error {
 			continue
 		}
 		if d < 0 || d >= len(p.Devices) {
-			return fmt.Errorf("partition: operation %d on device %d, there are %d", i, d, len(p.Devices))
+			return fmt.Errorf("operation %d on device %d, there are %d", i, d, len(p.Devices))
 		}
 		if !p.supports(d, i) {
-			return fmt.Errorf("partition: operation %d (%s) on %s, which does not support it: %s", i, p.Graph.Operations[i].Type, p.Devices[d].Name, p.Devices[d].Support[i].Reason)
+			return fmt.Errorf("operation %d (%s) on %s, which does not support it: %s", i, p.Graph.Operations[i].Type, p.Devices[d].Name, p.Devices[d].Support[i].Reason)
 		}
 	}
 	return nil
@@ -86,14 +93,14 @@ func (p *Problem) CheckPlan(plan Plan) error {
 func (p *Problem) checkInterpreted(op int, plan Plan) error {
 	c := p.control(op)
 	if c == nil {
-		return fmt.Errorf("partition: operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide, and what moves no data", op, p.Graph.Operations[op].Type, Interpreter)
+		return fmt.Errorf("operation %d (%s) on the %s, which executes IF and WHILE with known shapes whose subgraphs divide, and what moves no data", op, p.Graph.Operations[op].Type, Interpreter)
 	}
 	for _, k := range c.Subgraphs {
 		sub, ok := plan.Subgraphs[k]
 		if !ok {
-			return fmt.Errorf("partition: operation %d (%s) on the %s without a plan of subgraph %d, which Make adds", op, p.Graph.Operations[op].Type, Interpreter, k)
+			return fmt.Errorf("operation %d (%s) on the %s without a plan of subgraph %d, which Make adds", op, p.Graph.Operations[op].Type, Interpreter, k)
 		}
-		if err := p.Subgraphs[k].CheckPlan(sub); err != nil {
+		if err := p.Subgraphs[k].checkPlan(sub); err != nil {
 			return fmt.Errorf("subgraph %d: %w", k, err)
 		}
 	}

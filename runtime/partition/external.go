@@ -161,7 +161,7 @@ func (p *Problem) named(x ExternalPlan) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{Device: device, Part: x.Parts}
-	return plan, p.CheckPlan(plan)
+	return plan, p.checkPlan(plan)
 }
 
 // indices are the places of the devices of so many operations in a list. Interpreter is behind a list without it.

@@ -113,7 +113,7 @@ func TestExternalHostile(t *testing.T) {
 		{"print", `{"devices": ["a", "a", "b"]}`, "operation 2 (RELU) on b, which does not support it: too odd"},
 	} {
 		_, err := program(t, c.does, c.answer).Plan(p)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "partition: exec:") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "partition:") != 1 || !strings.HasPrefix(err.Error(), "partition: exec:") {
 			t.Errorf("%s %s: error %v, want %q", c.does, c.answer, err, c.want)
 		}
 	}
