@@ -2,7 +2,6 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
-	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
@@ -17,31 +16,23 @@ func pairDots() {
 			op(x.op+acc, func() {
 				ptrs(2)
 				ptr(2, R9)
-				pair(x.sign, acc != "")
+				wordDots(R9, 4, 2, false, x.sign, acc != "")
 			})
 		}
 	}
 }
 
-// pair extends even and odd bytes to halfwords and adds pairs of products.
-func pair(sign, acc bool) {
-	ext := func(signed bool, r, even, odd Register) {
-		right := ins(VPSRLW)
-		if signed {
-			right = VPSRAW
-		}
-		VPSLLW(Imm(8), r, even)
-		right(Imm(8), even, even)
-		right(Imm(8), r, odd)
-	}
-	for k := range 2 {
-		VPBROADCASTD(in(R9, 4*k), z(4))
-		ext(false, z(4), z(5+2*k), z(6+2*k))
+// wordDots multiplies the vector at RCX by n words, so many bytes apart from an address on: bytes become halfwords, pairs of
+// whose products are added, into n vectors from RAX on.
+func wordDots(words GPPhysical, apart, n int, wordSign, vectorSign, acc bool) {
+	for k := range n {
+		VPBROADCASTD(in(words, apart*k), z(4))
+		halfwords(wordSign, z(4), z(5+2*k), z(6+2*k))
 	}
 	chunks(128, func(i, off int) {
 		mov(in(RCX, off), z(0))
-		ext(sign, z(0), z(1), z(2))
-		for k := range 2 {
+		halfwords(vectorSign, z(0), z(1), z(2))
+		for k := range n {
 			VPMADDWD(z(5+2*k), z(1), z(3))
 			VPMADDWD(z(6+2*k), z(2), z(4))
 			VPADDD(z(4), z(3), z(3))

@@ -26,7 +26,7 @@ func windowDots() {
 					MOVBLZX(R10B, R10L)
 					ptr(3, R11)
 					ADDQ(R11, R10)
-					window(x.sign, acc != "")
+					wordDots(R10, 32, 4, x.sign, true, acc != "")
 					if step {
 						ADDL(Imm(4), in(R9, 0))
 					}
@@ -34,25 +34,4 @@ func windowDots() {
 			}
 		}
 	}
-}
-
-// window multiplies the vector at RCX by the words at R10, R10+32, R10+64 and R10+96 into the vectors from RAX on.
-func window(sign, acc bool) {
-	for n := range 4 {
-		VPBROADCASTD(in(R10, 32*n), z(4))
-		halfwords(sign, z(4), z(5+2*n), z(6+2*n))
-	}
-	chunks(128, func(i, off int) {
-		mov(in(RCX, off), z(0))
-		halfwords(true, z(0), z(1), z(2))
-		for n := range 4 {
-			VPMADDWD(z(5+2*n), z(1), z(3))
-			VPMADDWD(z(6+2*n), z(2), z(4))
-			VPADDD(z(4), z(3), z(3))
-			if acc {
-				VPADDD(in(RAX, 128*n+off), z(3), z(3))
-			}
-			mov(z(3), in(RAX, 128*n+off))
-		}
-	})
 }
