@@ -38,14 +38,8 @@ func TestRandomPipelined(t *testing.T) {
 		if r.IntN(2) == 0 {
 			kh, kw, sh, sw = 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(2), 1+r.IntN(2)
 		}
-		in := b.activation(quantType(r), n, h, w, c)
-		x := b.input(in)
-		f, bias := b.weights(in, []int{k, kh, kw, c}, k, 0)
-		args := []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(sw), b.int32(sh), b.int32(r.IntN(4))}
-		out := b.activation(in.Type, n, (h+sh-1)/sh, (w+sw-1)/sw, k)
-		out.Scale = outScale(b, in, kh*kw*c)
-		b.add(nn.OpConv2D, args, b.output(out))
-		run(b, fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d_s%dx%d", seed, n, h, w, c, k, kh, kw, sh, sw))
+		_, what := b.conv(n, h, w, c, k, kh, kw, sh, sw)
+		run(b, fmt.Sprintf("%d_%s", seed, what))
 	}
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 32))

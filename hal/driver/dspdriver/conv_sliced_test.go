@@ -28,15 +28,9 @@ func TestRandomSliced(t *testing.T) {
 		if r.IntN(2) == 0 {
 			c, kh, kw = 256+r.IntN(100), 3, 3
 		}
-		in := b.activation(quantType(r), n, h, w, c)
-		x := b.input(in)
-		f, bias := b.weights(in, []int{k, kh, kw, c}, k, 0)
-		out := b.activation(in.Type, n, h, w, k)
-		out.Scale = outScale(b, in, kh*kw*c)
-		b.add(nn.OpConv2D, []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(1), b.int32(1), b.int32(r.IntN(4))}, b.output(out))
-		what := fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d", seed, n, h, w, c, k, kh, kw)
+		x, what := b.conv(n, h, w, c, k, kh, kw, 1, 1)
 		sliced := 0
-		for _, name := range runCandidates(t, d, b, x, what, "slice_") {
+		for _, name := range runCandidates(t, d, b, x, fmt.Sprintf("%d_%s", seed, what), "slice_") {
 			if strings.HasPrefix(name, "slice_window") {
 				windows++
 			} else {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/internal/require"
-	"github.com/nnsoc/nnsoc/nn"
 )
 
 // TestRandomWindow runs convolutions with the kernel of the Z window, whether or not it is the one chosen: inputs on vectors
@@ -25,14 +24,8 @@ func TestRandomWindow(t *testing.T) {
 		if r.IntN(2) == 0 {
 			kh, kw, sh, sw = 1+r.IntN(3), 1+r.IntN(3), 1+r.IntN(2), 1+r.IntN(2)
 		}
-		in := b.activation(quantType(r), n, h, w, c)
-		x := b.input(in)
-		f, bias := b.weights(in, []int{k, kh, kw, c}, k, 0)
-		out := b.activation(in.Type, n, (h+sh-1)/sh, (w+sw-1)/sw, k)
-		out.Scale = outScale(b, in, kh*kw*c)
-		b.add(nn.OpConv2D, []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(sw), b.int32(sh), b.int32(r.IntN(4))}, b.output(out))
-		what := fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d_s%dx%d", seed, n, h, w, c, k, kh, kw, sh, sw)
-		for _, name := range runCandidates(t, d, b, x, what, "window") {
+		x, what := b.conv(n, h, w, c, k, kh, kw, sh, sw)
+		for _, name := range runCandidates(t, d, b, x, fmt.Sprintf("%d_%s", seed, what), "window") {
 			kind, _, _ := strings.Cut(name, "_")
 			if strings.Contains(name, "_s") { // it has window sums
 				kind += " with sums"

@@ -240,6 +240,19 @@ func outScale(b *builder, in nn.Operand, terms int) float32 {
 	return in.Scale * 0.01 * float32(terms) * float32(0.2+2*b.r.Float64())
 }
 
+// conv adds a convolution with padding SAME, and random type, weights, bias and activation, of an n x h x w x c input to k channels
+// with kernels of kh x kw at strides of sh and sw. It returns the input and what it added.
+func (b *builder) conv(n, h, w, c, k, kh, kw, sh, sw int) (x uint32, what string) {
+	in := b.activation(quantType(b.r), n, h, w, c)
+	x = b.input(in)
+	f, bias := b.weights(in, []int{k, kh, kw, c}, k, 0)
+	args := []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(sw), b.int32(sh), b.int32(b.r.IntN(4))}
+	out := b.activation(in.Type, n, (h+sh-1)/sh, (w+sw-1)/sw, k)
+	out.Scale = outScale(b, in, kh*kw*c)
+	b.add(nn.OpConv2D, args, b.output(out))
+	return x, fmt.Sprintf("%dx%dx%dx%d_k%d_f%dx%d_s%dx%d", n, h, w, c, k, kh, kw, sh, sw)
+}
+
 func TestRandomConv(t *testing.T) {
 	d := device(t)
 	for seed := range uint64(60) {
