@@ -163,7 +163,7 @@ func TestEnergyIsOneNumber(t *testing.T) {
 func TestEnergyOfConcurrent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.json")
 	var r run.ConcurrentReport
-	commandJSON(t, &r, "run", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant", "--concurrent", "--device", "dsp,npu", "--invocations", "6", "--trace", path)
+	commandJSON(t, &r, "run", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant", "--concurrent", "--device", "dsp,npu", "--invocations", "10", "--trace", path)
 	watts := 0.0
 	for _, n := range r.Networks {
 		for _, s := range []run.ShareEntry{n.Alone, n.Together} {
