@@ -122,10 +122,11 @@ func TestTraceOfConcurrent(t *testing.T) {
 	for i, e := range engines {
 		n := &r.Networks[i]
 		name := e + " DRAM (GB/s)"
-		// An execution of the warm-up and one after the run are drawn in part.
+		// An execution of the warm-up and one after the run are drawn in part. The former reads what is not on chip yet,
+		// here less than a thousandth of what the pins carry.
 		whole := float64(executed[networks[i]+" on "+e])
 		want := n.Together.DRAMGBps * n.Together.LatencyUS * whole
-		if got := traffic[name]; counted[name] < 20 || !(got > 0.6*want && got < want*(1+2/whole)) {
+		if got := traffic[name]; counted[name] < 20 || !(got > 0.6*want && got < want*(1+2/whole)+0.001*r.PeakGBps*r.TogetherUS) {
 			t.Errorf("%s: %.0f KB under %d samples, the report has %.0f", name, got, counted[name], want)
 		}
 	}
