@@ -107,7 +107,7 @@ const (
 const (
 	slc     = "a load of float32 takes the address port as long as one of float16 and brings half as many texels"
 	sources = "two sources of a Pixel 4's GPU disagree by about 1.3: of this one's smaller networks in float16 ours needs 1.2 times the time, of the other's thirteen 0.93 in the median (networks below); the preset follows the other, which has 777 single kernels as well and names its release. That the ratio grows with the network follows from the other's rates: at those of its single kernels (1x1 of 7x7 137 GFLOP/s, of 14x14 204, of 28x28 283, of 56x56 301, depthwise at most 58) EfficientNet-lite0 takes 5.9 ms of the 6.0 published, lite2 12.0 of 10.0 and lite4 32.5 of 21.0, three quarters of whose products are in planes of 19 and 10"
-	unnamed = "the source does not name the engine; through burst objects ours takes 0.6 of it"
+	unnamed = "the source does not name the engine; through burst objects ours takes 0.45 of it"
 	joined  = "a fifth and more of ours is the fixed time of each operation, which a compiler that joins operations does not pay for each (D-1741)"
 	v65     = "a Snapdragon 845's Hexagon has half the vector pipes; short networks show the fixed cost of a call, which agrees"
 )
